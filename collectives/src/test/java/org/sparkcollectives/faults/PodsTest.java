@@ -119,6 +119,22 @@ class PodsTest {
     assertThat(said.logs()).noneMatch(log -> log.contains("is not here"));
   }
 
+  @Test
+  void onceDevShmIsFullALogLineSaysSoAndTheGroupGoesOn() throws Exception {
+    String url = "tcp://127.0.0.1:" + RankProcesses.freePort() + "?world_size=2&rank=";
+    List<String> place = Containers.container(Containers.SHM);
+    try (RankProcess first = new RankProcess(place, FullMemoryRank.class, url + 0);
+        RankProcess second = new RankProcess(place, FullMemoryRank.class, url + 1)) {
+      for (RankProcess each : List.of(first, second)) {
+        each.await("full");
+        each.await("went on");
+        assertThat(each.exitStatus()).as(each::log).isZero();
+        assertThat(each.log()).contains("allocates on the heap", "No space left");
+        assertThat(each.log()).doesNotContain("\tat ");
+      }
+    }
+  }
+
   /** Runs a group over places; it ends well. */
   private static Said run(Place... places) throws Exception {
     int size = 0;

@@ -104,6 +104,9 @@ public final class DriverStores {
       CollectivesMetrics.gauge(registry, "progress", () -> statistics.sums().progress());
       CollectivesMetrics.gauge(registry, "store.keys", () -> store.table().count(""));
       CollectivesMetrics.gauge(registry, "store.clients", () -> store.clients().count());
+      FailureCounts failures = new FailureCounts();
+      failures.register(registry);
+      statistics.addListener(failures);
     }
   }
 

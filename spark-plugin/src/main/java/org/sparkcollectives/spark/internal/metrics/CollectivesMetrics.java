@@ -4,6 +4,9 @@ import com.codahale.metrics.Gauge;
 import com.codahale.metrics.Metric;
 import com.codahale.metrics.MetricRegistry;
 import com.codahale.metrics.Timer;
+import io.netty.util.internal.PlatformDependent;
+import java.lang.management.BufferPoolMXBean;
+import java.lang.management.ManagementFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -39,13 +42,31 @@ public final class CollectivesMetrics {
     totals(registry, "failures", recent, OperationTotals::failures);
     totals(registry, "bytes", recent, OperationTotals::bytes);
     gauge(registry, "bytes.sent", recent, each -> each.process().bytesSent());
+    totals(registry, "bandwidth", recent, CollectivesMetrics::bandwidth);
     totals(registry, "wait.time", recent, OperationTotals::collectiveSeconds);
     totals(registry, "wait.longest", recent, OperationTotals::longestPendingSeconds);
     totals(registry, "outside.time", recent, OperationTotals::outsideSeconds);
     gauge(registry, "groups.active", recent, Figures::activeGroups);
     gauge(registry, "connections", recent, each -> each.process().connections());
     gauge(registry, "memory.shared", recent, each -> each.process().sharedBytes());
+    gauge(registry, "memory.direct", CollectivesMetrics::directBytes);
     add(registry, "store.calls", storeCalls);
+  }
+
+  /** Returns the mean bytes for each second in which a rank had an operation pending. */
+  private static double bandwidth(OperationTotals totals) {
+    return totals.collectiveSeconds() > 0 ? totals.bytes() / totals.collectiveSeconds() : 0;
+  }
+
+  /** Returns the direct memory of this process: of the JVM's buffers, and what Netty has beside. */
+  private static long directBytes() {
+    long ofJvm =
+        ManagementFactory.getPlatformMXBeans(BufferPoolMXBean.class).stream()
+            .filter(pool -> pool.getName().equals("direct"))
+            .mapToLong(BufferPoolMXBean::getMemoryUsed)
+            .sum();
+    // -1 where Netty has none beside.
+    return ofJvm + Math.max(0, PlatformDependent.usedDirectMemory());
   }
 
   /** Registers one more gauge. */

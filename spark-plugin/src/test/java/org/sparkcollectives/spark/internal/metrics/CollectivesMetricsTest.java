@@ -1,10 +1,12 @@
 package org.sparkcollectives.spark.internal.metrics;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import com.codahale.metrics.Gauge;
 import com.codahale.metrics.MetricRegistry;
 import com.codahale.metrics.Timer;
+import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.spark.internal.protocol.ProcessStatistics;
 
@@ -33,7 +35,18 @@ class CollectivesMetricsTest {
     assertThat(value("bytes.sent")).isEqualTo(9L);
     assertThat(value("connections")).isEqualTo(10L);
     assertThat(value("memory.shared")).isEqualTo(11L);
+    assertThat(value("bandwidth")).isEqualTo(3 / 4.5);
     assertThat(registry.getTimers()).containsOnlyKeys("store.calls");
+  }
+
+  @Test
+  void directMemoryIsThatOfTheProcess() {
+    CollectivesMetrics.register(registry, () -> Figures.NONE, new Timer());
+    long before = (Long) value("memory.direct");
+    ByteBuffer taken = ByteBuffer.allocateDirect(64 << 20);
+    assertThat((Long) value("memory.direct") - before)
+        .isCloseTo(taken.capacity(), within(32L << 20));
+    assertThat(value("bandwidth")).as("before the first operation").isEqualTo(0.0);
   }
 
   @Test
