@@ -11,7 +11,7 @@ final class FollowedGroup {
   /** When a rank was last named in the log as a straggler. */
   final Map<Integer, Long> warned = new HashMap<>();
 
-  /** What the listeners were told last; null before the first time. */
+  /** The last snapshot that the listeners received; null before the first. */
   GroupSnapshot snapshot;
 
   boolean changed = true;
