@@ -1,9 +1,7 @@
 package org.sparkcollectives.zero;
 
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.IntStream;
@@ -44,6 +42,7 @@ public final class ZeroRedundancyOptimizer implements Joinable {
   private final ZeroOptions options;
   private final ZeroPartition partition;
   private final int[] owned;
+  private final StateConsolidation states;
   private final List<OwnedTensors> values = new ArrayList<>();
   private final List<OwnedTensors> gradients = new ArrayList<>();
 
@@ -59,6 +58,7 @@ public final class ZeroRedundancyOptimizer implements Joinable {
     this.options = options;
     this.partition = partition;
     this.owned = partition.ownedBy(group.rank());
+    this.states = new StateConsolidation(group, parameters, partition, local);
     if (!options.stepsInHook()) {
       allocate();
     }
@@ -275,25 +275,7 @@ public final class ZeroRedundancyOptimizer implements Joinable {
    *     be, or if an optimizer throws it
    */
   public Optional<ZeroState> consolidate(int root) {
-    Shard own = new Shard();
-    new CallCheck(group, "consolidation of an optimizer's state")
-        .compare(
-            () -> {
-              requireRank(root);
-              for (int i : owned) {
-                local.state(i).forEach((name, tensor) -> own.add(i, name, tensor));
-              }
-              return List.of("the root " + root);
-            });
-    List<Shard> shards = new StateTransfer(group, root).gather(own);
-    if (shards.isEmpty()) {
-      return Optional.empty();
-    }
-    Map<String, Map<String, Tensor>> all = new LinkedHashMap<>();
-    for (int i = 0; i < parameters.size(); i++) {
-      all.put(parameters.get(i).name(), shards.get(partition.owner(i)).ofParameter(i));
-    }
-    return Optional.of(ZeroState.of(all));
+    return states.consolidate(root);
   }
 
   /**
@@ -309,56 +291,7 @@ public final class ZeroRedundancyOptimizer implements Joinable {
    *     the ranks hold is undefined
    */
   public void restore(Optional<ZeroState> state, int root) {
-    CallCheck check = new CallCheck(group, "restoring of an optimizer's state");
-    List<Shard> shards = new ArrayList<>();
-    check.compare(
-        () -> {
-          requireRank(root);
-          if (group.rank() == root) {
-            shards.addAll(byOwner(state));
-          }
-          return List.of("the root " + root);
-        });
-    Shard own = new StateTransfer(group, root).scatter(shards);
-    check.byAll(
-        () -> {
-          for (int i : owned) {
-            local.restore(i, own.ofParameter(i));
-          }
-        });
-  }
-
-  private List<Shard> byOwner(Optional<ZeroState> state) {
-    Map<String, Map<String, Tensor>> given =
-        state
-            .orElseThrow(
-                () -> new IllegalArgumentException("the root must give a state, and gives none"))
-            .parameters();
-    List<String> names = parameters.stream().map(Parameter::name).toList();
-    if (given.size() != names.size() || !given.keySet().containsAll(names)) {
-      throw new IllegalArgumentException(
-          "the state is that of the parameters "
-              + given.keySet()
-              + ", and this optimizer has "
-              + names);
-    }
-    List<Shard> shards = IntStream.range(0, group.size()).mapToObj(rank -> new Shard()).toList();
-    for (int i = 0; i < names.size(); i++) {
-      int parameter = i;
-      given
-          .get(names.get(i))
-          .forEach(
-              (name, tensor) ->
-                  shards.get(partition.owner(parameter)).add(parameter, name, tensor));
-    }
-    return shards;
-  }
-
-  private void requireRank(int root) {
-    if (root < 0 || root >= group.size()) {
-      throw new IllegalArgumentException(
-          "the root " + root + " is not a rank of the group, only 0 to " + (group.size() - 1));
-    }
+    states.restore(state, root);
   }
 
   @Override

@@ -28,9 +28,10 @@ final class GroupEvents implements StatisticsListener {
   /** The interval has as many seconds as the ranks of a group over this. */
   static final int RANKS_IN_A_SECOND = 16;
 
-  /** How many groups may begin to be posted at once, and after that in a second. */
+  /** How many new groups are posted at once. */
   static final int NEW_AT_ONCE = 200;
 
+  /** How many new groups are posted in a second, after those. */
   static final int NEW_IN_A_SECOND = 2;
 
   private static final Logger LOG = LoggerFactory.getLogger(GroupEvents.class);
@@ -60,16 +61,15 @@ final class GroupEvents implements StatisticsListener {
     /** When the sums were last posted; the first are posted at once. */
     private long atMillis = Long.MIN_VALUE / 2;
 
-    /** The newest sums, if they have not been posted. */
+    /**
+     * The newest sums, if they have not been posted; of a group that is not shown, its beginning.
+     */
     private GroupSnapshot unposted;
 
     private boolean ended;
 
     /** Whether the group has events, which it has not if too many groups are made. */
     private boolean shown;
-
-    /** The group as it was made, if it is not shown yet. */
-    private GroupSnapshot madeAs;
 
     private Posted(long id) {
       this.id = id;
@@ -96,7 +96,7 @@ final class GroupEvents implements StatisticsListener {
     if (shows(posted)) {
       postMade(group, posted);
     } else {
-      posted.madeAs = group;
+      posted.unposted = group;
     }
   }
 
@@ -128,7 +128,6 @@ final class GroupEvents implements StatisticsListener {
     Posted posted = posted(group);
     posted.ended = true;
     posted.unposted = null;
-    posted.madeAs = null;
     if (posted.shown || group.failed() || shows(posted)) {
       postMade(group, posted);
       bus.accept(
@@ -152,8 +151,8 @@ final class GroupEvents implements StatisticsListener {
   public void onFailure(GroupFailure failure) {
     Posted posted = posted(new Key(failure.group(), failure.stage(), failure.attempt()));
     posted.shown = true;
-    if (posted.madeAs != null) {
-      postMade(posted.madeAs, posted);
+    if (posted.unposted != null) {
+      postMade(posted.unposted, posted);
     }
     bus.accept(
         new GroupFailed(
@@ -185,7 +184,6 @@ final class GroupEvents implements StatisticsListener {
       return;
     }
     posted.ranks = known;
-    posted.madeAs = null;
     bus.accept(
         new GroupMade(
             posted.id,
