@@ -56,7 +56,7 @@ def test_private_names_of_torch_are_touched_in_one_file():
         assert (path.name == "private.py") == bool(foreign), (path.name, foreign)
 
 
-@pytest.mark.parametrize("version", ["2.4.0", "2.15.1+cpu", "2.9.0a0+gitdeadbee"])
+@pytest.mark.parametrize("version", ["2.7.0", "2.15.1+cpu", "2.9.0a0+gitdeadbee"])
 def test_a_version_that_was_tested_is_taken_without_a_word(version, recwarn):
     private.check(version)
     assert not recwarn
@@ -100,7 +100,7 @@ def attempt(version):
         except ImportError as e:
             print("refused:", e)
 
-attempt("2.3.1")
+attempt("2.6.0")
 world = c10d._World
 del c10d._World
 attempt("2.17.0")
@@ -114,7 +114,7 @@ def test_the_import_says_which_torch_is_too_old_or_too_new():
         [sys.executable, "-c", IMPORTS], capture_output=True, text=True, timeout=300
     )
     old, without, new = ran.stdout.splitlines() or [ran.stderr] * 3
-    assert old.startswith("refused: ") and "2.4 or later" in old
+    assert old.startswith("refused: ") and "2.7 or later" in old
     assert without.startswith("refused: ") and "distributed_c10d._World" in without
     assert new.startswith("imported torch 2.17.0 is newer than 2.15")
 

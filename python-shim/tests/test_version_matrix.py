@@ -37,25 +37,24 @@ def test_the_page_has_the_results_of_the_last_run(matrix):
 def test_a_cell_says_what_its_tests_said_or_that_there_were_none(matrix):
     results = {}
     assert matrix.cell(results, "4.2.0", "3.11", "2.15.0") == "not tested"
-    assert matrix.cell(results, "4.2.0", "3.13", "2.4.1") == "torch has no wheel"
     matrix.keep(results, "4.2.0", "3.11", "2.15.0", result())
     failed = result(passed=False, failed=2)
-    matrix.keep(results, "4.2.0", "3.11", "2.4.1", failed)
-    matrix.keep(results, "4.2.0", "3.12", "2.4.1", result(passed=False, run=0))
+    matrix.keep(results, "4.2.0", "3.11", "2.7.1", failed)
+    matrix.keep(results, "4.2.0", "3.12", "2.7.1", result(passed=False, run=0))
     assert matrix.cell(results, "4.2.0", "3.11", "2.15.0") == "5 tests pass"
-    assert matrix.cell(results, "4.2.0", "3.11", "2.4.1") == "**fails**: 2 of 5 tests"
-    assert matrix.cell(results, "4.2.0", "3.12", "2.4.1") == "**fails**"
+    assert matrix.cell(results, "4.2.0", "3.11", "2.7.1") == "**fails**: 2 of 5 tests"
+    assert matrix.cell(results, "4.2.0", "3.12", "2.7.1") == "**fails**"
     assert matrix.cell(results, "4.1.3", "3.11", "2.15.0") == "not tested"
 
 
 def test_the_table_has_a_row_for_each_pyspark_and_python_of_which_a_cell_was_tested(matrix):
     results = {}
     assert matrix.table(results) == "The whole test suite has not run with other versions yet.\n"
-    matrix.keep(results, "3.5.9", "3.10", "2.4.1", result("2026-11-25"))
+    matrix.keep(results, "3.5.9", "3.10", "2.7.1", result("2026-11-25"))
     matrix.keep(results, "4.2.0", "3.13", "2.15.0", result(run=7))
     lines = matrix.table(results).splitlines()
     assert "| 3.5.9 | 3.10 | 5 tests pass | not tested | not tested |" in lines
-    assert "| 4.2.0 | 3.13 | torch has no wheel | not tested | 7 tests pass |" in lines
+    assert "| 4.2.0 | 3.13 | not tested | not tested | 7 tests pass |" in lines
     assert len(lines) == 6
     run = "Run by `python-shim/matrix.py` on Linux x86_64, 2026-11-25 to 2026-11-26."
     assert lines[-1] == run
@@ -68,9 +67,9 @@ def test_the_table_replaces_the_one_on_the_page(matrix):
 
 
 def test_a_cell_has_the_variables_that_the_tests_know(matrix, tmp_path):
-    found = matrix.settings("4.0.4", "python3.10", "2.8.0", "https://index", tmp_path)
-    assert found["COLLECTIVES_TORCH"] == "torch==2.8.0 --index-url https://index"
-    assert matrix.settings("", "", "2.8.0", "", tmp_path)["COLLECTIVES_TORCH"] == "torch==2.8.0"
+    found = matrix.settings("4.0.4", "python3.10", "2.11.0", "https://index", tmp_path)
+    assert found["COLLECTIVES_TORCH"] == "torch==2.11.0 --index-url https://index"
+    assert matrix.settings("", "", "2.11.0", "", tmp_path)["COLLECTIVES_TORCH"] == "torch==2.11.0"
     script = (SHIM / "test").read_text()
     for name in found:
         assert re.search(rf"\$\{{{name}\b", script), name
@@ -92,7 +91,7 @@ open(report, "w").write('<testsuite tests="3" failures="0" errors="0" skipped="1
     monkeypatch.setattr(matrix, "SHIM", shim)
     monkeypatch.setattr(matrix, "ROOT", tmp_path)
     monkeypatch.setattr(matrix, "WORK", tmp_path / "work")
-    found = matrix.run_cell("4.2.0", sys.executable, "2.8.0", "", ["-k", "one"])
+    found = matrix.run_cell("4.2.0", sys.executable, "2.11.0", "", ["-k", "one"])
     assert (found["passed"], found["run"], found["skipped"]) == (True, 2, 1)
     (seen,) = (tmp_path / "work").glob("*-seen")
     assert seen.read_text() == "-k one"
@@ -120,18 +119,18 @@ def test_the_results_of_whole_cells_are_kept(matrix, monkeypatch, tmp_path):
 
     def run_cell(pyspark, python, torch, index, tests):
         ran.append((pyspark, torch, index))
-        return result(passed=torch != "2.8.0")
+        return result(passed=torch != "2.11.0")
 
     monkeypatch.setattr(matrix, "run_cell", run_cell)
-    chosen = ["--python", sys.executable, "--pyspark", "4.1.3", "--torch", "2.4.1", "2.8.0"]
+    chosen = ["--python", sys.executable, "--pyspark", "4.1.3", "--torch", "2.7.1", "2.11.0"]
     monkeypatch.setattr(sys, "argv", ["matrix.py", *chosen, "--tests", "one.py"])
     assert matrix.main() == 1
     assert kept.read_text() == "{}"
     monkeypatch.setattr(sys, "argv", ["matrix.py", *chosen, "--index", ""])
     assert matrix.main() == 1
-    assert ran[2:] == [("4.1.3", "2.4.1", ""), ("4.1.3", "2.8.0", "")]
+    assert ran[2:] == [("4.1.3", "2.7.1", ""), ("4.1.3", "2.11.0", "")]
     assert "| 4.1.3 | 3.12 | 5 tests pass | **fails** | not tested |" in page.read_text()
-    assert json.loads(kept.read_text())["4.1.3"]["3.12"]["2.4.1"]["passed"]
+    assert json.loads(kept.read_text())["4.1.3"]["3.12"]["2.7.1"]["passed"]
 
 
 def test_the_versions_are_those_that_the_package_and_the_build_name(matrix):

@@ -74,7 +74,7 @@ def _run_test(name: str, backend: str, rank: int, folder: Path, limit: float) ->
     )
     try:
         test._barrier()
-        common_utils.set_rng_seed()
+        common_utils.set_rng_seed(common_utils.SEED)
         getattr(test, name)()
         test._barrier()
     finally:

@@ -23,7 +23,7 @@ with ``init_method="spark://"``::
 A task to which Spark has given a GPU finds it by :func:`device`. With
 ``init_process_group("cpu:spark,cuda:nccl")`` tensors of a GPU go over NCCL instead.
 
-Needs torch 2.4 or later.
+Needs torch 2.7 or later.
 """
 
 from __future__ import annotations

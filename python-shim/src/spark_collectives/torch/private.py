@@ -17,8 +17,9 @@ from typing import Any, Callable, Dict, Optional
 import torch
 from torch.distributed import distributed_c10d as c10d
 
-#: The oldest torch that is supported, and the newest that was tested.
-OLDEST = (2, 4)
+#: The oldest torch that is supported, and the newest that was tested. Before 2.7 torch dropped a
+#: work that is written in Python while C++ code, such as DDP's, waited for it, for ever.
+OLDEST = (2, 7)
 NEWEST = (2, 15)
 
 #: What no version can be without: the modules or classes, and their names.

@@ -25,11 +25,12 @@ final class Compressed implements CommHook {
     GradientBucket converted = new ConvertedBucket(bucket, halves);
     return inner
         .run(converted)
-        .thenApply(
+        .thenApplyAsync(
             result -> {
               HostTensor reduced = HostTensor.of(ConvertedBucket.check(converted, result));
               FloatElements.convert(reduced, buffer);
               return buffer;
-            });
+            },
+            bucket.executor());
   }
 }

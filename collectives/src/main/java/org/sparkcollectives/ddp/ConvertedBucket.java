@@ -2,6 +2,7 @@ package org.sparkcollectives.ddp;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executor;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
 
@@ -71,6 +72,11 @@ final class ConvertedBucket implements GradientBucket {
   @Override
   public ProcessGroup group() {
     return original.group();
+  }
+
+  @Override
+  public Executor executor() {
+    return original.executor();
   }
 
   @Override

@@ -1,6 +1,7 @@
 package org.sparkcollectives.ddp;
 
 import java.util.List;
+import java.util.concurrent.Executor;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
 
@@ -28,6 +29,18 @@ public interface GradientBucket {
 
   /** Returns the reducer's own group, in which the hook may run any collectives. */
   ProcessGroup group();
+
+  /**
+   * Returns what runs the last part of a hook, such as to convert a sum back, on a thread of the
+   * reducer. The future of a collective completes on the thread of the group's operations: what
+   * {@code thenApply} does there holds up the next bucket, and what {@code thenApplyAsync} does
+   * here does not. Parts run one after the other, and must not wait for each other.
+   *
+   * <p>By default the thread that calls it runs each part.
+   */
+  default Executor executor() {
+    return Runnable::run;
+  }
 
   /** Returns the gradients one after the other: one tensor of one dimension. */
   Tensor buffer();

@@ -38,11 +38,12 @@ final class HalfCompression implements CommHook {
         .group()
         .allReduce(halves)
         .future()
-        .thenApply(
+        .thenApplyAsync(
             sums -> {
               FloatElements.convert(halves, buffer);
               return buffer;
-            });
+            },
+            bucket.executor());
   }
 
   private void compress(HostTensor buffer, HostTensor halves, float divisor) {

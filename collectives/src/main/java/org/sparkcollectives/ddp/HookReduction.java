@@ -1,9 +1,12 @@
 package org.sparkcollectives.ddp;
 
+import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
@@ -16,12 +19,13 @@ import org.sparkcollectives.spi.tensor.TensorView;
 import org.sparkcollectives.store.Deadline;
 
 /**
- * Has a hook reduce each bucket, on a thread of its own, one bucket after the other. A hook that
- * fails ends the group, because nobody knows which of its collectives the other ranks are in.
+ * Has a hook reduce each bucket, on a thread of its own, one bucket after the other; a second
+ * thread runs what hooks do with their results. A hook that fails ends the group, because nobody
+ * knows which of its collectives the other ranks are in.
  */
 final class HookReduction implements BucketReduction {
 
-  private static final long MOST_SECONDS_TO_END = 1;
+  private static final Duration LONGEST_END = Duration.ofSeconds(1);
 
   /**
    * A call for the thread.
@@ -34,6 +38,7 @@ final class HookReduction implements BucketReduction {
   private final CommHook hook;
   private final BlockingQueue<Call> calls = new LinkedBlockingQueue<>();
   private final Thread thread;
+  private final ExecutorService results;
 
   /** Why the group has ended, as this rank's hook has first seen it. */
   private final AtomicReference<CollectiveException> failure = new AtomicReference<>();
@@ -43,8 +48,29 @@ final class HookReduction implements BucketReduction {
   private HookReduction(ProcessGroup group, CommHook hook) {
     this.group = group;
     this.hook = hook;
-    this.thread = new Thread(this::run, "collectives-reducer-hook-" + group.rank());
+    this.thread = daemon(this::run, "collectives-reducer-hook-" + group.rank());
+    this.results =
+        Executors.newSingleThreadExecutor(
+            task -> daemon(task, "collectives-reducer-result-" + group.rank()));
+  }
+
+  /**
+   * Runs the last part of a hook. The thread of the group's operations is about to begin the next
+   * bucket's: where both share a processor, that goes first, because the network can then work
+   * while this thread does.
+   */
+  private void afterNextBegins(Runnable part) {
+    results.execute(
+        () -> {
+          Thread.yield();
+          part.run();
+        });
+  }
+
+  private static Thread daemon(Runnable task, String name) {
+    Thread thread = new Thread(task, name);
     thread.setDaemon(true);
+    return thread;
   }
 
   static HookReduction start(ProcessGroup group, CommHook hook) {
@@ -81,6 +107,7 @@ final class HookReduction implements BucketReduction {
     }
     try {
       bucket.setDivisor(mean.divisor());
+      bucket.setExecutor(this::afterNextBegins);
       mean.prepare(bucket.reduced());
       CompletableFuture<Tensor> future = hook.run(bucket);
       if (future == null) {
@@ -211,13 +238,16 @@ final class HookReduction implements BucketReduction {
     return true;
   }
 
-  /** Ends the thread, and fails what it has not begun; waits for a second at the most. */
+  /** Ends the threads, and fails what they have not begun; waits for a second at the most. */
   @Override
   public void close() {
     closed = true;
     thread.interrupt();
+    results.shutdownNow();
     try {
-      thread.join(TimeUnit.SECONDS.toMillis(MOST_SECONDS_TO_END));
+      Deadline deadline = Deadline.after(LONGEST_END);
+      thread.join(Math.max(1, deadline.left().toMillis()));
+      results.awaitTermination(deadline.left().toNanos(), TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

@@ -71,13 +71,15 @@ final class LowRankMatrix {
       }
     }
     float[] tile = FloatElements.borrowTile();
+    float[] sum = FloatElements.borrowTile();
     for (int at = 0; at < count; at += FloatElements.TILE) {
       int n = Math.min(FloatElements.TILE, count - at);
       FloatElements.read(buffer, offset + at, n, tile, 0);
-      for (int i = 0; i < n; i++) {
-        remainder[at + i] += tile[i];
-      }
+      System.arraycopy(remainder, at, sum, 0, n);
+      MatrixProducts.add(sum, tile, n, 1);
+      System.arraycopy(sum, 0, remainder, at, n);
     }
+    FloatElements.giveBackTile(sum);
     FloatElements.giveBackTile(tile);
   }
 
@@ -98,19 +100,18 @@ final class LowRankMatrix {
    */
   void write(
       float[] p, int pAt, float[] meanQ, int qAt, Target target, double divisor, double share) {
-    float[] tile = FloatElements.borrowTile();
-    for (int i = 0; i < rows; i++) {
-      for (int from = 0; from < columns; from += FloatElements.TILE) {
-        int n = Math.min(FloatElements.TILE, columns - from);
-        products.outerRow(p, pAt, meanQ, qAt, i, from, tile, n);
-        int at = i * columns + from;
-        target.write(tile, at, n);
-        for (int k = 0; k < n; k++) {
-          remainder[at + k] -= (float) (share * tile[k]);
-        }
-      }
-    }
-    FloatElements.giveBackTile(tile);
+    float[] left = new float[FloatElements.TILE];
+    products.outer(
+        p,
+        pAt,
+        meanQ,
+        qAt,
+        (at, product, length) -> {
+          target.write(product, at, length);
+          System.arraycopy(remainder, at, left, 0, length);
+          MatrixProducts.add(left, product, length, (float) -share);
+          System.arraycopy(left, 0, remainder, at, length);
+        });
     remainderDivisor = divisor;
   }
 

@@ -39,11 +39,12 @@ final class QuantizedAllGather implements CommHook {
     Work bytesOfAll = group.allGather(List.<Tensor>of(bytes), own);
     return parametersOfAll
         .future()
-        .thenCombine(
+        .thenCombineAsync(
             bytesOfAll.future(),
             (first, second) -> {
               quantization.sum(bytes, allParameters, divisor, buffer);
               return buffer;
-            });
+            },
+            bucket.executor());
   }
 }

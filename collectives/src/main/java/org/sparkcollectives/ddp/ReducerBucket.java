@@ -2,6 +2,7 @@ package org.sparkcollectives.ddp;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.sparkcollectives.ProcessGroup;
@@ -24,6 +25,7 @@ final class ReducerBucket implements GradientBucket {
   private final AtomicInteger pending = new AtomicInteger();
   private volatile long step;
   private volatile double divisor;
+  private volatile Executor executor = Runnable::run;
   private volatile Tensor buffer;
   private volatile SparseTensor sparse;
   private volatile Runnable reduction = () -> {};
@@ -95,6 +97,10 @@ final class ReducerBucket implements GradientBucket {
     divisor = value;
   }
 
+  void setExecutor(Executor ofHook) {
+    executor = ofHook;
+  }
+
   /** Returns the gradients in the reducer's memory, whatever buffer a hook has set. */
   Tensor reduced() {
     return gradients;
@@ -145,6 +151,11 @@ final class ReducerBucket implements GradientBucket {
   @Override
   public ProcessGroup group() {
     return group;
+  }
+
+  @Override
+  public Executor executor() {
+    return executor;
   }
 
   @Override

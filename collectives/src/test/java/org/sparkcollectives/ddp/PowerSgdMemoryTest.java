@@ -3,23 +3,22 @@ package org.sparkcollectives.ddp;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
+import static org.sparkcollectives.ddp.PowerSgdSteps.COUNT;
+import static org.sparkcollectives.ddp.PowerSgdSteps.EARLY;
+import static org.sparkcollectives.ddp.PowerSgdSteps.random;
+import static org.sparkcollectives.ddp.PowerSgdSteps.reduce;
 
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.spi.tensor.HostTensor;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.Paths;
@@ -27,35 +26,6 @@ import org.sparkcollectives.testing.Paths;
 /** Tests what PowerSGD keeps from step to step. */
 @ExtendWith(LeakCheck.class)
 class PowerSgdMemoryTest {
-
-  private static final PowerSgdOptions EARLY = PowerSgdOptions.defaults().withStart(2);
-  private static final long[][] SHAPES = {{8, 6}, {5}, {4, 3, 4}};
-  private static final int COUNT = 8 * 6 + 5 + 4 * 3 * 4;
-
-  private static float[] random(int rank, long step, int length) {
-    Random random = new Random(31 * step + rank);
-    float[] values = new float[length];
-    for (int i = 0; i < length; i++) {
-      values[i] = (float) random.nextGaussian();
-    }
-    return values;
-  }
-
-  private static float[] reduce(CommHook hook, GradientBucket bucket) throws Exception {
-    Tensor result = hook.run(bucket).get(30, TimeUnit.SECONDS);
-    float[] values = new float[(int) result.count()];
-    FloatElements.read(HostTensor.of(result), 0, values.length, values, 0);
-    return values;
-  }
-
-  /** Reduces a bucket of a type, filled with these values. */
-  private static float[] reduce(
-      CommHook hook, ProcessGroup group, DType type, float[] values, double divisor)
-      throws Exception {
-    HostTensor buffer = HostTensor.allocate(type, values.length);
-    FloatElements.write(values, 0, buffer, 0, values.length);
-    return reduce(hook, new GivenBucket(group, buffer, SHAPES).withDivisor(divisor));
-  }
 
   /** Returns numbers that a type can hold. */
   private static float[] rounded(int rank, long step, DType type) {
@@ -238,116 +208,6 @@ class PowerSgdMemoryTest {
             assertThatThrownBy(() -> reduce(hook, new GivenBucket(group, Tensor.of(1f))))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining(texts[i]);
-          }
-          return null;
-        });
-  }
-
-  @ParameterizedTest
-  @CsvSource({"false,true", "true,true", "true,false", "false,false"})
-  void trainingGoesOnFromASavedStateToTheBit(boolean batched, boolean errorFeedback) {
-    PowerSgdOptions options = EARLY.withBatched(batched).withErrorFeedback(errorFeedback);
-    GroupRuns.run(
-        2,
-        Paths.HEAP,
-        group -> {
-          PowerSgd whole = new PowerSgd(options);
-          PowerSgd first = new PowerSgd(options);
-          for (int step = 0; step < 4; step++) {
-            reduce(whole, group, DType.FLOAT32, random(group.rank(), step, COUNT), 2);
-            reduce(first, group, DType.FLOAT32, random(group.rank(), step, COUNT), 2);
-          }
-          PowerSgd second = new PowerSgd(options);
-          second.restore(first.state());
-          assertThat(second.compressionRate()).isEqualTo(whole.compressionRate()).isGreaterThan(1);
-          for (int step = 4; step < 7; step++) {
-            float[] own = random(group.rank(), step, COUNT);
-            assertThat(reduce(second, group, DType.FLOAT32, own.clone(), 2))
-                .isEqualTo(reduce(whole, group, DType.FLOAT32, own.clone(), 2));
-          }
-          assertThat(second.compressionRate()).isEqualTo(whole.compressionRate());
-          assertThatThrownBy(() -> second.restore(first.state()))
-              .isInstanceOf(IllegalStateException.class)
-              .hasMessageContaining("before its first step");
-          return null;
-        });
-  }
-
-  @Test
-  void aStateThatOneRankAloneRestoresIsRefusedOnAll() {
-    GroupRuns.run(
-        2,
-        Paths.HEAP,
-        group -> {
-          PowerSgd saved = new PowerSgd(EARLY);
-          reduce(saved, group, DType.FLOAT32, random(group.rank(), 0, COUNT), 2);
-          PowerSgd hook = new PowerSgd(EARLY);
-          if (group.rank() == 1) {
-            hook.restore(saved.state());
-          }
-          assertThatThrownBy(() -> reduce(hook, new GivenBucket(group, Tensor.of(1f))))
-              .isInstanceOf(IllegalArgumentException.class)
-              .hasMessageContaining(
-                  "the number of steps 0, and rank 1 gives the number of steps 1");
-          return null;
-        });
-  }
-
-  @Test
-  void aStateThatIsNoneIsRefusedAndChangesNothing() {
-    GroupRuns.run(
-        1,
-        Paths.HEAP,
-        group -> {
-          PowerSgd saved = new PowerSgd(EARLY);
-          for (int step = 0; step < 3; step++) {
-            reduce(saved, group, DType.FLOAT32, random(0, step, COUNT), 1);
-          }
-          Map<String, Tensor> state = saved.state();
-          PowerSgd hook = new PowerSgd(EARLY);
-          Map<String, Tensor> wrong =
-              Map.of(
-                  "counts", Tensor.of(1L),
-                  "parameter 0/shape", Tensor.of(8L, -6L, 1L),
-                  "parameter 0/q", Tensor.of(new float[5]),
-                  "parameter 2/error", Tensor.of(new double[48]),
-                  "else", Tensor.of(1));
-          for (String key : wrong.keySet()) {
-            Map<String, Tensor> changed = new HashMap<>(state);
-            changed.put(key, wrong.get(key));
-            assertThatThrownBy(() -> hook.restore(changed))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining(key);
-            assertThat(hook.state().keySet()).containsExactly("counts");
-          }
-          Map<String, Tensor> other = new HashMap<>(state);
-          other.put("parameter 0/shape", Tensor.of(6L, 8L, 1L));
-          other.put("parameter 0/q", Tensor.of(new float[8]));
-          hook.restore(other);
-          assertThatThrownBy(() -> reduce(hook, group, DType.FLOAT32, random(0, 3, COUNT), 1))
-              .isInstanceOf(IllegalStateException.class)
-              .hasMessageContaining("6 x 8 for parameter 0, whose gradients are 8 x 6");
-          return null;
-        });
-  }
-
-  @Test
-  void aStateIsContinuedWithAnotherRankOfTheApproximation() {
-    GroupRuns.run(
-        1,
-        Paths.HEAP,
-        group -> {
-          PowerSgd saved = new PowerSgd(EARLY);
-          for (int step = 0; step < 3; step++) {
-            reduce(saved, group, DType.FLOAT32, random(0, step, COUNT), 1);
-          }
-          PowerSgd hook = new PowerSgd(EARLY.withRank(6).withMinCompressionRate(0.1));
-          hook.restore(saved.state());
-          float[] expected = random(0, 3, COUNT);
-          float[] error = (float[]) saved.state().get("parameter 0/error").array();
-          float[] reduced = reduce(hook, group, DType.FLOAT32, expected.clone(), 1);
-          for (int i = 0; i < 48; i++) {
-            assertThat(reduced[i]).isCloseTo(expected[i] + error[i], within(1e-4f));
           }
           return null;
         });

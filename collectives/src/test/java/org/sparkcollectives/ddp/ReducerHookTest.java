@@ -11,6 +11,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -70,6 +72,47 @@ class ReducerHookTest {
               model.step(reducer, 1 + group.rank());
               model.assertGradients(reducer, 3);
             }
+          }
+          return null;
+        });
+  }
+
+  /** Sums up; the first bucket has its result once the last one has been reduced. */
+  private static CommHook firstAfterLast(CountDownLatch lastIsReduced) {
+    return bucket -> {
+      CompletableFuture<Tensor> reduced = sum(bucket);
+      if (bucket.isLast()) {
+        return reduced.whenComplete((sum, failure) -> lastIsReduced.countDown());
+      }
+      return reduced.thenApplyAsync(
+          sum -> {
+            assertThat(waited(lastIsReduced)).isTrue();
+            return sum;
+          },
+          bucket.executor());
+    };
+  }
+
+  private static boolean waited(CountDownLatch latch) {
+    try {
+      return latch.await(30, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  @Test
+  void theLastPartOfAHookDoesNotHoldUpTheNextBuckets() {
+    GroupRuns.run(
+        2,
+        paths,
+        group -> {
+          TestModel model = TestModel.of(4, 4, 4);
+          try (GradientReducer reducer =
+              GradientReducer.create(group, model.parameters(), OPTIONS)) {
+            reducer.setCommHook(firstAfterLast(new CountDownLatch(1)));
+            model.step(reducer, 1 + group.rank());
+            model.assertGradients(reducer, 3);
           }
           return null;
         });

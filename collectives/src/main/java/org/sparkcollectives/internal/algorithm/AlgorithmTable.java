@@ -110,7 +110,7 @@ final class AlgorithmTable {
                 inMemory(new StagedAllReduce(), STAGING)),
             List.of(
                 messages(new FlatAllReduce(scratch), MESH, AT_MOST_256_KIB),
-                messages(new DirectAllReduce(), MESH),
+                messages(new DirectAllReduce(scratch), MESH),
                 messages(new RecursiveDoublingAllReduce(scratch), IN_PLACE, AT_MOST_256_KIB),
                 messages(new HalvingDoublingAllReduce(), IN_PLACE),
                 messages(new RingAllReduce(), IN_PLACE)),
@@ -121,14 +121,14 @@ final class AlgorithmTable {
             List.of(
                 messages(new BinomialReduce(), IN_PLACE),
                 messages(new ChainReduce(scratch), IN_PLACE, THREE_RANKS),
-                messages(new DirectReduce(), WIDER_SUMS, MESH)),
+                messages(new DirectReduce(scratch), WIDER_SUMS, MESH)),
             List.of(hierarchical(new HierarchicalReduce(phases, between), NODES)));
     reduceScatter =
         new AlgorithmRows<>(
             List.of(inSlots(slots::reduceScatter), inMemory(new SharedReduceScatter(), REGION)),
             List.of(
                 messages(new RingReduceScatter(), IN_PLACE),
-                messages(new DirectReduceScatter(), MESH),
+                messages(new DirectReduceScatter(scratch), MESH),
                 messages(new BruckReduceScatter(scratch), IN_PLACE, NO_MESH, AT_MOST_1_MIB)),
             List.of(
                 hierarchical(new HierarchicalReduceScatter(phases, between), NODES_SHARE_HEAP)));

@@ -12,6 +12,12 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  */
 final class DirectAllReduce implements MessageAlgorithm<Call.AllReduce> {
 
+  private final Scratch scratch;
+
+  DirectAllReduce(Scratch scratch) {
+    this.scratch = scratch;
+  }
+
   @Override
   public Cost cost(int ranks, long bytes) {
     return new Cost(2, 2L * (ranks - 1), 2 * bytes * (ranks - 1) / ranks, ranks - 1);
@@ -23,7 +29,7 @@ final class DirectAllReduce implements MessageAlgorithm<Call.AllReduce> {
     ReduceKernel kernel = call.kernel();
     Chunks chunks = Chunks.of(tensor, peers.size());
     kernel.premultiply(tensor, 0, tensor.count());
-    DirectReduceScatter.reduce(peers, chunks.at(peers.rank()), chunks, kernel);
+    DirectReduceScatter.reduce(peers, chunks.at(peers.rank()), chunks, kernel, scratch);
     int rank = peers.rank();
     int n = peers.size();
     for (int distance = 1; distance < n; distance++) {

@@ -13,6 +13,12 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  */
 final class DirectReduce implements MessageAlgorithm<Call.Reduce> {
 
+  private final Scratch scratch;
+
+  DirectReduce(Scratch scratch) {
+    this.scratch = scratch;
+  }
+
   @Override
   public Cost cost(int ranks, long bytes) {
     return new Cost(2, ranks, bytes, ranks - 1);
@@ -31,7 +37,7 @@ final class DirectReduce implements MessageAlgorithm<Call.Reduce> {
     }
     kernel.premultiply(sum, 0, sum.count());
     Chunks chunks = Chunks.of(sum, peers.size());
-    DirectReduceScatter.reduce(peers, chunks.at(peers.rank()), chunks, kernel);
+    DirectReduceScatter.reduce(peers, chunks.at(peers.rank()), chunks, kernel, scratch);
     if (!atRoot) {
       peers.pair(root).send(chunks.at(peers.rank()));
     } else {

@@ -14,6 +14,12 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  */
 final class DirectReduceScatter implements MessageAlgorithm<Call.ReduceScatter> {
 
+  private final Scratch scratch;
+
+  DirectReduceScatter(Scratch scratch) {
+    this.scratch = scratch;
+  }
+
   @Override
   public Cost cost(int ranks, long bytes) {
     return new Cost(1, ranks - 1, bytes * (ranks - 1) / ranks, ranks - 1);
@@ -22,30 +28,37 @@ final class DirectReduceScatter implements MessageAlgorithm<Call.ReduceScatter> 
   @Override
   public void run(Peers peers, Call.ReduceScatter call) {
     ReduceKernel kernel = call.kernel();
-    reduce(peers, call.output(), call.input().premultiplied(kernel), kernel);
+    reduce(peers, call.output(), call.input().premultiplied(kernel), kernel, scratch);
   }
 
   /**
    * Reduces multiplied parts; the {@code output} of a rank may be its own part of {@code input}.
    */
-  static void reduce(Peers peers, HostTensor output, Chunks input, ReduceKernel kernel) {
+  static void reduce(
+      Peers peers, HostTensor output, Chunks input, ReduceKernel kernel, Scratch scratch) {
     int rank = peers.rank();
     int n = peers.size();
-    HostTensor own = input.at(rank);
-    HostTensor accumulator = output;
-    if (!kernel.reducesInPlace()) {
-      accumulator = HostTensor.allocate(kernel.accumulatorType(), output.count());
-      kernel.load(accumulator, 0, own, 0, output.count());
-    } else if (!output.isSameMemoryAs(own)) {
-      kernel.load(output, 0, own, 0, output.count());
-    }
     for (int distance = 1; distance < n; distance++) {
       peers.pair(Math.floorMod(rank + distance, n)).send(input.at(rank + distance));
     }
-    for (int distance = 1; distance < n; distance++) {
+    HostTensor own = input.at(rank);
+    HostTensor accumulator =
+        kernel.reducesInPlace()
+            ? output
+            : scratch.piece(kernel.accumulatorType(), 0, output.count());
+    if (!accumulator.isSameMemoryAs(own)) {
+      kernel.load(accumulator, 0, own, 0, output.count());
+    }
+    for (int distance = 1; distance < n - 1; distance++) {
       peers.pair(Math.floorMod(rank - distance, n)).receiveAndReduce(accumulator, kernel);
     }
+    if (n == 1) {
+      kernel.finish(output, 0, accumulator, 0, output.count(), 1);
+    } else {
+      peers
+          .pair(Math.floorMod(rank + 1, n))
+          .receiveAndReduce(accumulator, new LastContribution(kernel, output, n));
+    }
     peers.flush();
-    kernel.finish(output, 0, accumulator, 0, output.count(), n);
   }
 }

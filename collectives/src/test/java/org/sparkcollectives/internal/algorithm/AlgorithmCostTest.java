@@ -76,7 +76,8 @@ class AlgorithmCostTest {
         run(
             n,
             DType.BFLOAT16,
-            (peers, t) -> new DirectAllReduce().run(peers, new Call.AllReduce(t, HALVES)))) {
+            (peers, t) ->
+                new DirectAllReduce(new Scratch()).run(peers, new Call.AllReduce(t, HALVES)))) {
       assertThat(rank.messages()).isEqualTo(2L * (n - 1));
       assertThat(rank.bytes()).isEqualTo(2L * (n - 1) * (BYTES / 2) / n);
     }
@@ -293,7 +294,8 @@ class AlgorithmCostTest {
         run(
             n,
             DType.BFLOAT16,
-            (peers, t) -> new DirectReduce().run(peers, new Call.Reduce(t, 0, HALVES)))) {
+            (peers, t) ->
+                new DirectReduce(new Scratch()).run(peers, new Call.Reduce(t, 0, HALVES)))) {
       long parts = rank.rank() == 0 ? n - 1 : n;
       assertThat(rank.messages()).isEqualTo(parts);
       assertThat(rank.bytes()).isEqualTo(parts * (BYTES / 2) / n);

@@ -94,16 +94,16 @@ record SimulatedAlgorithm(String name, int largest, Prediction prediction, Run r
     Scratch scratch = new Scratch();
     return List.of(
         allReduce(new FlatAllReduce(scratch), 100),
-        allReduce(new DirectAllReduce(), 100),
+        allReduce(new DirectAllReduce(scratch), 100),
         allReduce(new RecursiveDoublingAllReduce(scratch), ALL),
         allReduce(new HalvingDoublingAllReduce(), ALL),
         allReduce(new RingAllReduce(), RINGS),
         new SimulatedAlgorithm(
             "DirectReduceScatter",
             100,
-            new DirectReduceScatter()::cost,
+            new DirectReduceScatter(scratch)::cost,
             (peers, tensor) ->
-                new DirectReduceScatter()
+                new DirectReduceScatter(scratch)
                     .run(
                         peers,
                         new Call.ReduceScatter(part(peers, tensor), parts(peers, tensor), SUM))),

@@ -1,0 +1,69 @@
+package org.sparkcollectives.internal.algorithm;
+
+import java.nio.ByteBuffer;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.internal.kernel.ReduceKernel;
+import org.sparkcollectives.spi.tensor.HostTensor;
+
+/**
+ * The reduction of the last contribution: each piece of it that has come is reduced and finished,
+ * while the rest is still on its way.
+ *
+ * @param result gets the finished elements, at the offsets that they have in the accumulator, which
+ *     it may be
+ * @param contributions how many there are, with this rank's own
+ */
+record LastContribution(ReduceKernel kernel, HostTensor result, int contributions)
+    implements ReduceKernel {
+
+  @Override
+  public ReduceOp op() {
+    return kernel.op();
+  }
+
+  @Override
+  public DType inputType() {
+    return kernel.inputType();
+  }
+
+  @Override
+  public DType accumulatorType() {
+    return kernel.accumulatorType();
+  }
+
+  @Override
+  public void premultiply(HostTensor input, long offset, long count) {
+    kernel.premultiply(input, offset, count);
+  }
+
+  @Override
+  public void load(
+      HostTensor accumulator, long offset, HostTensor input, long inputOffset, long count) {
+    kernel.load(accumulator, offset, input, inputOffset, count);
+  }
+
+  @Override
+  public void accumulate(HostTensor accumulator, long offset, int count, ByteBuffer source) {
+    kernel.accumulate(accumulator, offset, count, source);
+    kernel.finish(result, offset, accumulator, offset, count, contributions);
+  }
+
+  @Override
+  public void accumulate(
+      HostTensor accumulator, long offset, HostTensor source, long sourceOffset, long count) {
+    kernel.accumulate(accumulator, offset, source, sourceOffset, count);
+    kernel.finish(result, offset, accumulator, offset, count, contributions);
+  }
+
+  @Override
+  public void finish(
+      HostTensor finished,
+      long offset,
+      HostTensor accumulator,
+      long accumulatorOffset,
+      long count,
+      int all) {
+    // Was done piece by piece.
+  }
+}
