@@ -1,8 +1,25 @@
 """Functions that run as ranks of torch.distributed, on workers that Spark reuses."""
 
+import re
+
+import pytest
+import torch
+
+
+def is_torch(major, minor):
+    """Return whether torch is of this version or a later one."""
+    return tuple(map(int, re.findall(r"\d+", torch.__version__)[:2])) >= (major, minor)
+
+
+#: Whether it is the torch of the builds. With others gloo has not all that is compared, and some
+#: deadlock in it.
+NEWEST = is_torch(2, 15)
+
 
 def ranks_of_torch(spark, fn, size, backend="spark", arguments=()):
     """Run fn(rank, size, *arguments) on each rank, and return the results by rank."""
+    if backend == "gloo" and not NEWEST:
+        pytest.skip("what gloo does is compared with the newest torch only")
 
     def task(_rows):
         import torch

@@ -1,5 +1,6 @@
 package org.sparkcollectives.ddp;
 
+import java.nio.ByteBuffer;
 import java.util.Objects;
 import org.sparkcollectives.BFloat16;
 import org.sparkcollectives.DType;
@@ -69,6 +70,26 @@ final class FloatElements {
       widen(source.dtype(), tile, array, index + done, n);
     }
     TilePool.giveBack(type, tile);
+  }
+
+  /**
+   * Reads the bits that {@code count} elements have as float32.
+   *
+   * @param count at most {@link #TILE}
+   * @param bytes room for as many floats, in native byte order; for the way
+   */
+  static void readBits(HostTensor source, long offset, int count, ByteBuffer bytes, int[] bits) {
+    bytes.clear();
+    if (source.dtype() == DType.FLOAT32) {
+      source.read(offset, count, bytes);
+    } else {
+      float[] tile = borrowTile();
+      read(source, offset, count, tile, 0);
+      bytes.asFloatBuffer().put(tile, 0, count);
+      giveBackTile(tile);
+    }
+    bytes.clear();
+    bytes.asIntBuffer().get(bits, 0, count);
   }
 
   /** Writes {@code count} elements of an array to {@code offset} on. */

@@ -1,5 +1,7 @@
 package org.sparkcollectives.ddp;
 
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.concurrent.CompletableFuture;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.Tensor;
@@ -47,20 +49,38 @@ final class HalfCompression implements CommHook {
   }
 
   private void compress(HostTensor buffer, HostTensor halves, float divisor) {
-    float[] floats = FloatElements.borrowTile();
     short[] tile = (short[]) TilePool.borrow(ArrayType.SHORT);
+    if (divideFirst) {
+      divideAndRound(buffer, halves, tile, divisor);
+    } else {
+      roundAndDivide(buffer, halves, tile, new HalfDivision(type, divisor));
+    }
+    TilePool.giveBack(ArrayType.SHORT, tile);
+  }
+
+  private void divideAndRound(HostTensor buffer, HostTensor halves, short[] tile, float divisor) {
+    float[] floats = FloatElements.borrowTile();
     for (long done = 0; done < buffer.count(); done += FloatElements.TILE) {
       int length = (int) Math.min(FloatElements.TILE, buffer.count() - done);
       FloatElements.read(buffer, done, length, floats, 0);
-      if (divideFirst) {
-        FloatElements.divide(floats, length, divisor);
-        FloatElements.narrow(type, floats, 0, tile, length);
-      } else {
-        HalfDivision.roundAndDivide(type, floats, tile, length, divisor);
-      }
+      FloatElements.divide(floats, length, divisor);
+      FloatElements.narrow(type, floats, 0, tile, length);
       halves.fromArray(done, length, tile, 0);
     }
-    TilePool.giveBack(ArrayType.SHORT, tile);
     FloatElements.giveBackTile(floats);
+  }
+
+  private static void roundAndDivide(
+      HostTensor buffer, HostTensor halves, short[] tile, HalfDivision division) {
+    int[] bits = (int[]) TilePool.borrow(ArrayType.INT);
+    ByteBuffer bytes =
+        ByteBuffer.allocate(FloatElements.TILE * Float.BYTES).order(ByteOrder.nativeOrder());
+    for (long done = 0; done < buffer.count(); done += FloatElements.TILE) {
+      int length = (int) Math.min(FloatElements.TILE, buffer.count() - done);
+      FloatElements.readBits(buffer, done, length, bytes, bits);
+      division.roundAndDivide(bits, tile, length);
+      halves.fromArray(done, length, tile, 0);
+    }
+    TilePool.giveBack(ArrayType.INT, bits);
   }
 }

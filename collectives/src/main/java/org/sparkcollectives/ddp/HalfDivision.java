@@ -4,47 +4,106 @@ import org.sparkcollectives.BFloat16;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.Float16;
 
-/** Rounds floats to a half type and divides them. */
+/**
+ * Rounds floats to a half type and divides them.
+ *
+ * <p>A power of two, which the number of ranks often is, only lowers the exponent of a half whose
+ * quotient is a normal number: these take one pass over integers. The floats are given by their
+ * bits, because HotSpot of Java 17 vectorizes loops over integers, and no loop that asks a float
+ * for its bits.
+ */
 final class HalfDivision {
 
   private static final int SIGN = 0x8000;
 
-  private HalfDivision() {}
+  /** The fraction bits that a half has less than a float. */
+  private final int shift;
+
+  /** The bits of the least and the greatest float whose quotients are all normal numbers. */
+  private final int least;
+
+  private final int greatest;
+
+  /** What is added before the shift: the smaller exponent, and a half of the last bit. */
+  private final int rounding;
+
+  private final boolean isFloat16;
+  private final float divisor;
 
   /**
-   * Rounds the first elements of an array to a half type, divides them, and rounds the quotients,
-   * each time to the nearest, ties to even.
+   * Creates the division by a number.
    *
-   * <p>A power of two, which the number of ranks often is, only lowers the exponent of a half whose
-   * quotient is a normal number: most take one pass of integers.
+   * @param type {@link DType#FLOAT16} or {@link DType#BFLOAT16}
    */
-  static void roundAndDivide(
-      DType type, float[] floats, short[] halves, int length, float divisor) {
-    boolean isFloat16 = type == DType.FLOAT16;
+  HalfDivision(DType type, float divisor) {
+    this.isFloat16 = type == DType.FLOAT16;
+    this.divisor = divisor;
+    this.shift = isFloat16 ? 13 : 16;
     int power = Math.getExponent(divisor);
-    boolean isPower = power >= 0 && divisor == Math.scalb(1f, power);
-    int shift = isFloat16 ? 13 : 16;
+    boolean isPower = power >= 0 && power <= Float.MAX_EXPONENT && divisor == Math.scalb(1f, power);
     int rebias = (isFloat16 ? 112 : 0) << 23;
     int lower = power << 23;
-    // From here on all quotients are normal numbers, and from the end on halves are infinite.
-    int least = rebias + lower + (1 << 23);
+    this.least = rebias + lower + (1 << 23);
+    // The next float is rounded to infinity.
     int infinite = isFloat16 ? Float.floatToRawIntBits(65520f) : 0x7f7f8000;
-    int span = isPower ? Math.max(0, infinite - least) : 0;
-    int rounding = (1 << (shift - 1)) - 1 - rebias - lower;
+    // Without a power of two no magnitude is as small as that.
+    this.greatest = isPower ? infinite - 1 : -1;
+    this.rounding = (1 << (shift - 1)) - 1 - rebias - lower;
+  }
+
+  /**
+   * Rounds the first floats to a half type, divides them, and rounds the quotients, each time to
+   * the nearest, ties to even.
+   *
+   * @param bits those of the floats; changed
+   */
+  void roundAndDivide(int[] bits, short[] halves, int length) {
+    if (areNormal(bits, length)) {
+      divideNormal(bits, length);
+      for (int i = 0; i < length; i++) {
+        halves[i] = (short) bits[i];
+      }
+    } else {
+      divideAny(bits, halves, length);
+    }
+  }
+
+  private boolean areNormal(int[] bits, int length) {
+    int from = least;
+    int to = greatest;
+    int outside = 0;
     for (int i = 0; i < length; i++) {
-      int bits = Float.floatToRawIntBits(floats[i]);
-      int magnitude = bits & Integer.MAX_VALUE;
-      if (Integer.compareUnsigned(magnitude - least, span) < 0) {
-        // A carry out of the fraction propagates into the exponent.
+      int magnitude = bits[i] & Integer.MAX_VALUE;
+      // Negative if one of the differences is.
+      outside |= (magnitude - from) | (to - magnitude);
+    }
+    return outside >= 0;
+  }
+
+  private void divideNormal(int[] bits, int length) {
+    int by = shift;
+    int added = rounding;
+    for (int i = 0; i < length; i++) {
+      int magnitude = bits[i] & Integer.MAX_VALUE;
+      // A carry out of the fraction propagates into the exponent.
+      int odd = (magnitude >>> by) & 1;
+      bits[i] = ((bits[i] >>> 16) & SIGN) | ((magnitude + added + odd) >>> by);
+    }
+  }
+
+  private void divideAny(int[] bits, short[] halves, int length) {
+    for (int i = 0; i < length; i++) {
+      int magnitude = bits[i] & Integer.MAX_VALUE;
+      if (magnitude >= least && magnitude <= greatest) {
         int odd = (magnitude >>> shift) & 1;
-        halves[i] = (short) (((bits >>> 16) & SIGN) | ((magnitude + rounding + odd) >>> shift));
+        halves[i] = (short) (((bits[i] >>> 16) & SIGN) | ((magnitude + rounding + odd) >>> shift));
       } else {
-        halves[i] = slow(isFloat16, floats[i], divisor);
+        halves[i] = divided(Float.intBitsToFloat(bits[i]));
       }
     }
   }
 
-  private static short slow(boolean isFloat16, float value, float divisor) {
+  private short divided(float value) {
     return isFloat16
         ? Float16.fromFloat(Float16.toFloat(Float16.fromFloat(value)) / divisor)
         : BFloat16.fromFloat(BFloat16.toFloat(BFloat16.fromFloat(value)) / divisor);

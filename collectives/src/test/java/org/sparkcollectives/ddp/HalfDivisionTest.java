@@ -31,14 +31,29 @@ class HalfDivisionTest {
     return floats;
   }
 
+  /** Divides one by one, so that each float's neighbours do not decide how, and all together. */
+  private static void divide(DType type, float[] floats, short[] quotients, float divisor) {
+    HalfDivision division = new HalfDivision(type, divisor);
+    short[] alone = new short[1];
+    short[] together = new short[floats.length];
+    int[] all = new int[floats.length];
+    for (int i = 0; i < floats.length; i++) {
+      all[i] = Float.floatToRawIntBits(floats[i]);
+      division.roundAndDivide(new int[] {all[i]}, alone, 1);
+      quotients[i] = alone[0];
+    }
+    division.roundAndDivide(all, together, floats.length);
+    assertThat(together).isEqualTo(quotients);
+  }
+
   @ParameterizedTest
   @ValueSource(floats = {1, 2, 3, 4, 7.5f, 64, 0x1p15f, 0x1p40f, 0x1p127f, 0.5f})
   void allQuotientsAreThoseOfRoundedFloats(float divisor) {
     float[] floats = floats();
     short[] quotients = new short[floats.length];
     short[] brain = new short[floats.length];
-    HalfDivision.roundAndDivide(DType.FLOAT16, floats, quotients, floats.length, divisor);
-    HalfDivision.roundAndDivide(DType.BFLOAT16, floats, brain, floats.length, divisor);
+    divide(DType.FLOAT16, floats, quotients, divisor);
+    divide(DType.BFLOAT16, floats, brain, divisor);
     short[] expected = new short[floats.length];
     short[] expectedBrain = new short[floats.length];
     for (int i = 0; i < floats.length; i++) {
@@ -55,7 +70,8 @@ class HalfDivisionTest {
   @ValueSource(floats = {2, 3})
   void whatIsBeyondTheLengthStays(float divisor) {
     short[] halves = new short[2];
-    HalfDivision.roundAndDivide(DType.FLOAT16, new float[] {6, 6}, halves, 1, divisor);
+    int[] six = {Float.floatToRawIntBits(6), Float.floatToRawIntBits(6)};
+    new HalfDivision(DType.FLOAT16, divisor).roundAndDivide(six, halves, 1);
     assertThat(Float16.toFloat(halves[0])).isEqualTo(6 / divisor);
     assertThat(halves[1]).isZero();
   }
