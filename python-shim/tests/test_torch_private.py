@@ -64,7 +64,7 @@ def test_a_version_that_was_tested_is_taken_without_a_word(version, recwarn):
 
 @pytest.mark.parametrize("version", ["2.3.1", "1.13.1+cpu"])
 def test_a_version_that_is_too_old_is_refused(version):
-    words = rf"needs torch 2\.4 or later, and this is torch {re.escape(version)}"
+    words = rf"needs torch 2\.7 or later, and this is torch {re.escape(version)}"
     with pytest.raises(ImportError, match=words):
         private.check(version)
 
@@ -80,7 +80,7 @@ def test_a_version_that_is_newer_than_the_newest_that_was_tested_is_told(version
 def test_a_version_that_lacks_a_name_is_refused_with_the_name(module, name, monkeypatch):
     owner = private.find(module)
     monkeypatch.delattr(owner, name)
-    words = rf"torch 2\.17\.0 is too new .*{re.escape(f'{module}.{name}')}.*2\.4 to 2\.15"
+    words = rf"torch 2\.17\.0 is too new .*{re.escape(f'{module}.{name}')}.*2\.7 to 2\.15"
     with pytest.raises(ImportError, match=words), pytest.warns(UserWarning):
         private.check("2.17.0")
 
