@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("torch", reason="torch is not installed: pip install spark-collectives[torch]")
 
 import torch_argument_cases as cases
-from torch_ranks import NEWEST, ranks_of_torch
+from torch_ranks import IS_NEWEST, ranks_of_torch
 
 
 def test_every_form_of_every_method_does_what_gloo_does(spark):
@@ -44,7 +44,7 @@ def test_a_monitored_barrier_names_who_has_not_come_in_torchs_words(spark):
     assert at_once.startswith("Rank 0 timed out in monitoredBarrier")
 
 
-@pytest.mark.skipif(not NEWEST, reason="the barrier of this torch has no timeout")
+@pytest.mark.skipif(not IS_NEWEST, reason="the barrier of this torch has no timeout")
 def test_a_missed_deadline_is_told_in_torchs_words_and_kind(spark):
     waited, barrier = ranks_of_torch(spark, cases.late_works, 2)[0]
     assert waited[0] and barrier[0]

@@ -4,9 +4,11 @@ import pytest
 
 pytest.importorskip("torch", reason="torch is not installed: pip install spark-collectives[torch]")
 
-from torch_ranks import is_torch, ranks_of_torch
+from torch_ranks import IS_NEWEST, ranks_of_torch
 
-with_inputs = pytest.mark.skipif(not is_torch(2, 11), reason="this torch records no inputs")
+pytestmark = pytest.mark.skipif(
+    not IS_NEWEST, reason="this torch loses events that another thread ends"
+)
 
 
 def _trace(rank, size, folder):
@@ -54,7 +56,6 @@ def _trace(rank, size, folder):
     )
 
 
-@with_inputs
 def test_the_profiler_shows_the_names_the_shapes_and_the_types_that_it_shows_for_gloo(
     spark, tmp_path
 ):
@@ -78,7 +79,6 @@ def _refused(rank, size):
     return [each.name for each in profiler.events() if each.name.startswith("spark:")]
 
 
-@with_inputs
 def test_an_operation_that_fails_ends_its_event(spark):
     assert ranks_of_torch(spark, _refused, 2) == [["spark:all_reduce"] * 2] * 2
 

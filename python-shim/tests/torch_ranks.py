@@ -5,21 +5,17 @@ import re
 import pytest
 import torch
 
+#: Whether it is the torch of the builds. The gloo of older versions lacks some of what is compared,
+#: and deadlocks in some.
+IS_NEWEST = tuple(map(int, re.findall(r"\d+", torch.__version__)[:2])) >= (2, 15)
 
-def is_torch(major, minor):
-    """Return whether torch is of this version or a later one."""
-    return tuple(map(int, re.findall(r"\d+", torch.__version__)[:2])) >= (major, minor)
-
-
-#: Whether it is the torch of the builds. With others gloo has not all that is compared, and some
-#: deadlock in it.
-NEWEST = is_torch(2, 15)
+WITHOUT_GLOO = "what gloo does is compared with the newest torch only"
 
 
 def ranks_of_torch(spark, fn, size, backend="spark", arguments=()):
     """Run fn(rank, size, *arguments) on each rank, and return the results by rank."""
-    if backend == "gloo" and not NEWEST:
-        pytest.skip("what gloo does is compared with the newest torch only")
+    if backend == "gloo" and not IS_NEWEST:
+        pytest.skip(WITHOUT_GLOO)
 
     def task(_rows):
         import torch

@@ -18,7 +18,7 @@ import torch
 from torch.distributed import distributed_c10d as c10d
 
 #: The oldest torch that is supported, and the newest that was tested. Before 2.7 torch dropped a
-#: work that is written in Python while C++ code, such as DDP's, waited for it, for ever.
+#: work that is written in Python while C++ code, such as DDP's, held it, and then waited for ever.
 OLDEST = (2, 7)
 NEWEST = (2, 15)
 

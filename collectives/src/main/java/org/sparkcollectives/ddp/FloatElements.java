@@ -76,20 +76,20 @@ final class FloatElements {
    * Reads the bits that {@code count} elements have as float32.
    *
    * @param count at most {@link #TILE}
-   * @param bytes room for as many floats, in native byte order; for the way
+   * @param buffer has room for as many floats, in native byte order; is written over
    */
-  static void readBits(HostTensor source, long offset, int count, ByteBuffer bytes, int[] bits) {
-    bytes.clear();
+  static void readBits(HostTensor source, long offset, int count, ByteBuffer buffer, int[] bits) {
+    buffer.clear();
     if (source.dtype() == DType.FLOAT32) {
-      source.read(offset, count, bytes);
+      source.read(offset, count, buffer);
     } else {
       float[] tile = borrowTile();
       read(source, offset, count, tile, 0);
-      bytes.asFloatBuffer().put(tile, 0, count);
+      buffer.asFloatBuffer().put(tile, 0, count);
       giveBackTile(tile);
     }
-    bytes.clear();
-    bytes.asIntBuffer().get(bits, 0, count);
+    buffer.clear();
+    buffer.asIntBuffer().get(bits, 0, count);
   }
 
   /** Writes {@code count} elements of an array to {@code offset} on. */

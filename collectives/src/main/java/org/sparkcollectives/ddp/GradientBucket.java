@@ -31,12 +31,11 @@ public interface GradientBucket {
   ProcessGroup group();
 
   /**
-   * Returns what runs the last part of a hook, such as to convert a sum back, on a thread of the
-   * reducer. The future of a collective completes on the thread of the group's operations: what
-   * {@code thenApply} does there holds up the next bucket, and what {@code thenApplyAsync} does
-   * here does not. Parts run one after the other, and must not wait for each other.
-   *
-   * <p>By default the thread that calls it runs each part.
+   * Returns the executor for a hook's work on a result, such as to convert a sum. The buckets of a
+   * reducer have a thread of the reducer for it, which runs one task after the other; tasks must
+   * not wait for each other. Pass it to {@code thenApplyAsync}: a slow {@code thenApply} runs on
+   * the thread of the group's operations, and would delay the next bucket. By default, as in a
+   * bucket of another implementation, a task runs at once, on the thread that gives it.
    */
   default Executor executor() {
     return Runnable::run;

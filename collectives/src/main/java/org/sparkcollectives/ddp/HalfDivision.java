@@ -7,10 +7,10 @@ import org.sparkcollectives.Float16;
 /**
  * Rounds floats to a half type and divides them.
  *
- * <p>A power of two, which the number of ranks often is, only lowers the exponent of a half whose
- * quotient is a normal number: these take one pass over integers. The floats are given by their
- * bits, because HotSpot of Java 17 vectorizes loops over integers, and no loop that asks a float
- * for its bits.
+ * <p>A division by a power of two, which the number of ranks often is, only lowers the exponent
+ * where the quotient is a normal number. If this holds for all floats of a call, loops over
+ * integers do the work; else each float is looked at. The floats are given by their bits, because
+ * HotSpot of Java 17 vectorizes loops over integers, and no loop that asks a float for its bits.
  */
 final class HalfDivision {
 
@@ -19,12 +19,13 @@ final class HalfDivision {
   /** The fraction bits that a half has less than a float. */
   private final int shift;
 
-  /** The bits of the least and the greatest float whose quotients are all normal numbers. */
+  /** The bits of the least float whose quotient is a normal number. */
   private final int least;
 
+  /** Those of the greatest float that a half can hold; -1 if the divisor is no power of two. */
   private final int greatest;
 
-  /** What is added before the shift: the smaller exponent, and a half of the last bit. */
+  /** Half of the last bit less one, for the rounding, and the change of the exponent. */
   private final int rounding;
 
   private final boolean isFloat16;
@@ -44,9 +45,7 @@ final class HalfDivision {
     int rebias = (isFloat16 ? 112 : 0) << 23;
     int lower = power << 23;
     this.least = rebias + lower + (1 << 23);
-    // The next float is rounded to infinity.
     int infinite = isFloat16 ? Float.floatToRawIntBits(65520f) : 0x7f7f8000;
-    // Without a power of two no magnitude is as small as that.
     this.greatest = isPower ? infinite - 1 : -1;
     this.rounding = (1 << (shift - 1)) - 1 - rebias - lower;
   }

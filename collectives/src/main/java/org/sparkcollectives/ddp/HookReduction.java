@@ -1,9 +1,11 @@
 package org.sparkcollectives.ddp;
 
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -20,12 +22,12 @@ import org.sparkcollectives.store.Deadline;
 
 /**
  * Has a hook reduce each bucket, on a thread of its own, one bucket after the other; a second
- * thread runs what hooks do with their results. A hook that fails ends the group, because nobody
- * knows which of its collectives the other ranks are in.
+ * thread runs what hooks give to {@link GradientBucket#executor}. A hook that fails ends the group,
+ * because nobody knows which of its collectives the other ranks are in.
  */
 final class HookReduction implements BucketReduction {
 
-  private static final Duration LONGEST_END = Duration.ofSeconds(1);
+  private static final Duration LONGEST_CLOSE = Duration.ofSeconds(1);
 
   /**
    * A call for the thread.
@@ -39,6 +41,9 @@ final class HookReduction implements BucketReduction {
   private final BlockingQueue<Call> calls = new LinkedBlockingQueue<>();
   private final Thread thread;
   private final ExecutorService results;
+
+  /** The buckets that are not reduced yet. */
+  private final Set<CompletableFuture<?>> begun = ConcurrentHashMap.newKeySet();
 
   /** Why the group has ended, as this rank's hook has first seen it. */
   private final AtomicReference<CollectiveException> failure = new AtomicReference<>();
@@ -55,15 +60,15 @@ final class HookReduction implements BucketReduction {
   }
 
   /**
-   * Runs the last part of a hook. The thread of the group's operations is about to begin the next
-   * bucket's: where both share a processor, that goes first, because the network can then work
-   * while this thread does.
+   * Runs a hook's work on a result on the second thread, which yields first. Where both share a
+   * processor, the group's thread can then begin the next bucket, and the network is busy
+   * meanwhile. The order is not guaranteed.
    */
-  private void afterNextBegins(Runnable part) {
+  private void afterYielding(Runnable work) {
     results.execute(
         () -> {
           Thread.yield();
-          part.run();
+          work.run();
         });
   }
 
@@ -96,6 +101,8 @@ final class HookReduction implements BucketReduction {
       return () -> result(begun, "The sum of " + bucket).run();
     }
     CompletableFuture<Tensor> reduced = new CompletableFuture<>();
+    begun.add(reduced);
+    reduced.whenComplete((result, thrown) -> begun.remove(reduced));
     submit(() -> reduce(bucket, mean, reduced), reduced);
     return () -> take(bucket, result(reduced, name(bucket)));
   }
@@ -107,7 +114,7 @@ final class HookReduction implements BucketReduction {
     }
     try {
       bucket.setDivisor(mean.divisor());
-      bucket.setExecutor(this::afterNextBegins);
+      bucket.setExecutor(this::afterYielding);
       mean.prepare(bucket.reduced());
       CompletableFuture<Tensor> future = hook.run(bucket);
       if (future == null) {
@@ -131,6 +138,11 @@ final class HookReduction implements BucketReduction {
   }
 
   private void fail(ReducerBucket bucket, CompletableFuture<?> reduced, Throwable thrown) {
+    if (closed) {
+      // The group is about to be closed: that the work found no thread any more ends nothing else.
+      reduced.completeExceptionally(closedBefore("its result was there"));
+      return;
+    }
     Throwable cause = causeOf(thrown);
     failure.compareAndSet(
         null,
@@ -200,15 +212,18 @@ final class HookReduction implements BucketReduction {
 
   private void failQueued() {
     for (Call call = calls.poll(); call != null; call = calls.poll()) {
-      call.result()
-          .completeExceptionally(
-              new CollectiveException(
-                  "The reducer on rank "
-                      + group.rank()
-                      + " of group \""
-                      + group.name()
-                      + "\" was closed before its hook was called"));
+      call.result().completeExceptionally(closedBefore("its hook was called"));
     }
+  }
+
+  private CollectiveException closedBefore(String what) {
+    return new CollectiveException(
+        "The reducer on rank "
+            + group.rank()
+            + " of group \""
+            + group.name()
+            + "\" was closed before "
+            + what);
   }
 
   @Override
@@ -245,12 +260,13 @@ final class HookReduction implements BucketReduction {
     thread.interrupt();
     results.shutdownNow();
     try {
-      Deadline deadline = Deadline.after(LONGEST_END);
+      Deadline deadline = Deadline.after(LONGEST_CLOSE);
       thread.join(Math.max(1, deadline.left().toMillis()));
       results.awaitTermination(deadline.left().toNanos(), TimeUnit.NANOSECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
     failQueued();
+    begun.forEach(each -> each.completeExceptionally(closedBefore("its result was there")));
   }
 }

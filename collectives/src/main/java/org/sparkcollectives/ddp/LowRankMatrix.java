@@ -100,7 +100,7 @@ final class LowRankMatrix {
    */
   void write(
       float[] p, int pAt, float[] meanQ, int qAt, Target target, double divisor, double share) {
-    float[] left = new float[FloatElements.TILE];
+    float[] remaining = new float[FloatElements.TILE];
     products.outer(
         p,
         pAt,
@@ -108,9 +108,9 @@ final class LowRankMatrix {
         qAt,
         (at, product, length) -> {
           target.write(product, at, length);
-          System.arraycopy(remainder, at, left, 0, length);
-          MatrixProducts.add(left, product, length, (float) -share);
-          System.arraycopy(left, 0, remainder, at, length);
+          System.arraycopy(remainder, at, remaining, 0, length);
+          MatrixProducts.add(remaining, product, length, (float) -share);
+          System.arraycopy(remaining, 0, remainder, at, length);
         });
     remainderDivisor = divisor;
   }

@@ -7,8 +7,9 @@ import org.sparkcollectives.spi.tensor.TilePool;
  * Multiplies a large matrix, row by row in memory, with few columns, which lie one after the other.
  *
  * <p>Works on blocks of each row, so that the same block of the columns stays in the cache. A block
- * is copied into an array of its own first: HotSpot vectorizes a loop only where it indexes all
- * arrays alike, which is worth two to three times the copy.
+ * is copied to the start of an array first, because HotSpot vectorizes a loop only if it indexes
+ * all arrays alike. With the copy the loop takes a quarter to two thirds of the time that it takes
+ * without.
  */
 final class MatrixProducts {
 
@@ -42,19 +43,19 @@ final class MatrixProducts {
     this.rank = rank;
   }
 
-  /** Computes P = M Q, into {@code p} from {@code at} on, which holds zeros. */
+  /** Adds P = M Q to the elements of {@code p} from {@code at} on, which must be zero. */
   void times(float[] matrix, float[] q, float[] p, int at) {
     int block = blockLength();
-    float[][] ofQ = new float[rank][block];
-    float[] ofRow = new float[block];
+    float[][] blocksOfQ = new float[rank][block];
+    float[] blockOfRow = new float[block];
     float[] products = new float[block];
     for (int from = 0; from < columns; from += block) {
       int length = Math.min(block, columns - from);
-      copyBlocks(q, 0, from, ofQ, length);
+      copyBlocks(q, 0, from, blocksOfQ, length);
       for (int i = 0; i < rows; i++) {
-        System.arraycopy(matrix, i * columns + from, ofRow, 0, length);
+        System.arraycopy(matrix, i * columns + from, blockOfRow, 0, length);
         for (int j = 0; j < rank; j++) {
-          multiply(products, ofRow, ofQ[j], length);
+          multiply(products, blockOfRow, blocksOfQ[j], length);
           p[at + j * rows + i] += sum(products, length);
         }
       }
@@ -64,21 +65,21 @@ final class MatrixProducts {
   /** Computes Q = M^T P, into {@code q} from {@code qAt} on. */
   void transposedTimes(float[] matrix, float[] p, int pAt, float[] q, int qAt) {
     int block = blockLength();
-    float[][] ofQ = new float[rank][block];
-    float[] ofRow = new float[block];
+    float[][] blocksOfQ = new float[rank][block];
+    float[] blockOfRow = new float[block];
     for (int from = 0; from < columns; from += block) {
       int length = Math.min(block, columns - from);
-      for (float[] each : ofQ) {
+      for (float[] each : blocksOfQ) {
         Arrays.fill(each, 0);
       }
       for (int i = 0; i < rows; i++) {
-        System.arraycopy(matrix, i * columns + from, ofRow, 0, length);
+        System.arraycopy(matrix, i * columns + from, blockOfRow, 0, length);
         for (int j = 0; j < rank; j++) {
-          add(ofQ[j], ofRow, length, p[pAt + j * rows + i]);
+          add(blocksOfQ[j], blockOfRow, length, p[pAt + j * rows + i]);
         }
       }
       for (int j = 0; j < rank; j++) {
-        System.arraycopy(ofQ[j], 0, q, qAt + j * columns + from, length);
+        System.arraycopy(blocksOfQ[j], 0, q, qAt + j * columns + from, length);
       }
     }
   }
@@ -86,17 +87,17 @@ final class MatrixProducts {
   /** Computes P Q^T, block by block. */
   void outer(float[] p, int pAt, float[] q, int qAt, BlockOfRow taker) {
     int block = blockLength();
-    float[][] ofQ = new float[rank][block];
-    float[] ofRow = new float[block];
+    float[][] blocksOfQ = new float[rank][block];
+    float[] blockOfRow = new float[block];
     for (int from = 0; from < columns; from += block) {
       int length = Math.min(block, columns - from);
-      copyBlocks(q, qAt, from, ofQ, length);
+      copyBlocks(q, qAt, from, blocksOfQ, length);
       for (int i = 0; i < rows; i++) {
-        Arrays.fill(ofRow, 0, length, 0);
+        Arrays.fill(blockOfRow, 0, length, 0);
         for (int j = 0; j < rank; j++) {
-          add(ofRow, ofQ[j], length, p[pAt + j * rows + i]);
+          add(blockOfRow, blocksOfQ[j], length, p[pAt + j * rows + i]);
         }
-        taker.take(i * columns + from, ofRow, length);
+        taker.take(i * columns + from, blockOfRow, length);
       }
     }
   }

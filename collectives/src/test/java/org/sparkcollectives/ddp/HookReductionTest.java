@@ -4,12 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.Tensor;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.Paths;
@@ -57,6 +61,72 @@ class HookReductionTest {
               .hasMessageContaining("was closed before its hook was called");
           return null;
         });
+  }
+
+  private static ReducerBucket bucket(ProcessGroup group, int index) {
+    Tensor value = Tensor.of(1f);
+    return new ReducerBucket(
+        group, new ReducerBucket.Position(index, false), new int[] {index}, List.of(value), value);
+  }
+
+  /**
+   * The first bucket's result is worked on, the second's waits for that, the third's comes late.
+   */
+  @Test
+  void bucketsWithoutAResultFailWhenTheReducerIsClosedAndTheGroupGoesOn() {
+    GroupRuns.run(
+        1,
+        Paths.HEAP,
+        group -> {
+          CountDownLatch working = new CountDownLatch(1);
+          CompletableFuture<Tensor> late = new CompletableFuture<>();
+          HookReduction reduction =
+              HookReduction.start(
+                  group,
+                  bucket -> {
+                    CompletableFuture<Tensor> sum =
+                        bucket.index() == 2
+                            ? late
+                            : CompletableFuture.completedFuture(bucket.buffer());
+                    return sum.thenApplyAsync(
+                        result -> {
+                          working.countDown();
+                          interruptibly(() -> new CountDownLatch(1).await(30, TimeUnit.SECONDS));
+                          return result;
+                        },
+                        bucket.executor());
+                  });
+          List<CompletableFuture<Throwable>> thrown = new ArrayList<>();
+          for (int i = 0; i < 3; i++) {
+            Runnable taken = reduction.begin(bucket(group, i), GradientMean.overRanks(1));
+            thrown.add(new CompletableFuture<>());
+            start(thrown.get(i), taken);
+          }
+          assertThat(working.await(30, TimeUnit.SECONDS)).isTrue();
+          reduction.afterwards(() -> null);
+          reduction.close();
+          late.complete(Tensor.of(1f));
+          for (CompletableFuture<Throwable> each : thrown) {
+            assertThat(each.get(5, TimeUnit.SECONDS))
+                .isInstanceOf(CollectiveException.class)
+                .hasMessageContaining("was closed before its result was there");
+          }
+          assertThat(group.isFailed()).isFalse();
+          group.barrier().await();
+          return null;
+        });
+  }
+
+  private interface Wait {
+    void run() throws InterruptedException;
+  }
+
+  private static void interruptibly(Wait wait) {
+    try {
+      wait.run();
+    } catch (InterruptedException e) {
+      throw new IllegalStateException("stopped", e);
+    }
   }
 
   private static Thread start(CompletableFuture<Throwable> thrown, Runnable call) {

@@ -7,11 +7,11 @@ import org.sparkcollectives.internal.kernel.ReduceKernel;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
- * The reduction of the last contribution: each piece of it that has come is reduced and finished,
- * while the rest is still on its way.
+ * Reduces the last rank's contribution: finishes each piece as soon as it has been reduced, while
+ * the rest is on its way. So {@link #finish} does nothing.
  *
- * @param result gets the finished elements, at the offsets that they have in the accumulator, which
- *     it may be
+ * @param result gets the finished elements, at the offsets that they have in the accumulator; it
+ *     may be the accumulator itself
  * @param contributions how many there are, with this rank's own
  */
 record LastContribution(ReduceKernel kernel, HostTensor result, int contributions)
@@ -58,12 +58,12 @@ record LastContribution(ReduceKernel kernel, HostTensor result, int contribution
 
   @Override
   public void finish(
-      HostTensor finished,
+      HostTensor finishedResult,
       long offset,
       HostTensor accumulator,
       long accumulatorOffset,
       long count,
-      int all) {
+      int allContributions) {
     // Was done piece by piece.
   }
 }
