@@ -1,7 +1,7 @@
 package org.sparkcollectives.ddp;
 
 import java.time.Duration;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -42,8 +42,8 @@ final class HookReduction implements BucketReduction {
   private final Thread thread;
   private final ExecutorService results;
 
-  /** The buckets that are not reduced yet. */
-  private final Set<CompletableFuture<?>> begun = ConcurrentHashMap.newKeySet();
+  /** The buckets whose results have not been taken. */
+  private final Map<ReducerBucket, CompletableFuture<Tensor>> begun = new ConcurrentHashMap<>();
 
   /** Why the group has ended, as this rank's hook has first seen it. */
   private final AtomicReference<CollectiveException> failure = new AtomicReference<>();
@@ -101,10 +101,15 @@ final class HookReduction implements BucketReduction {
       return () -> result(begun, "The sum of " + bucket).run();
     }
     CompletableFuture<Tensor> reduced = new CompletableFuture<>();
-    begun.add(reduced);
-    reduced.whenComplete((result, thrown) -> begun.remove(reduced));
+    begun.put(bucket, reduced);
     submit(() -> reduce(bucket, mean, reduced), reduced);
-    return () -> take(bucket, result(reduced, name(bucket)));
+    return () -> {
+      try {
+        take(bucket, result(reduced, name(bucket)));
+      } finally {
+        begun.remove(bucket);
+      }
+    };
   }
 
   private void reduce(ReducerBucket bucket, GradientMean mean, CompletableFuture<Tensor> reduced) {
@@ -267,6 +272,8 @@ final class HookReduction implements BucketReduction {
       Thread.currentThread().interrupt();
     }
     failQueued();
-    begun.forEach(each -> each.completeExceptionally(closedBefore("its result was there")));
+    begun
+        .values()
+        .forEach(each -> each.completeExceptionally(closedBefore("its result was there")));
   }
 }
