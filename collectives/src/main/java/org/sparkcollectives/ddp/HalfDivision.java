@@ -22,10 +22,10 @@ final class HalfDivision {
   /** The bits of the least float whose quotient is a normal number. */
   private final int least;
 
-  /** Those of the greatest float that a half can hold; -1 if the divisor is no power of two. */
+  /** The bits of the greatest float that rounds to a finite half; -1 without a power of two. */
   private final int greatest;
 
-  /** Half of the last bit less one, for the rounding, and the change of the exponent. */
+  /** The number that lowers the exponent, and rounds where the last bits are shifted out. */
   private final int rounding;
 
   private final boolean isFloat16;

@@ -1,8 +1,6 @@
 package org.sparkcollectives.internal.algorithm;
 
 import java.nio.ByteBuffer;
-import org.sparkcollectives.DType;
-import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.internal.kernel.ReduceKernel;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
@@ -15,33 +13,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * @param contributions how many there are, with this rank's own
  */
 record LastContribution(ReduceKernel kernel, HostTensor result, int contributions)
-    implements ReduceKernel {
-
-  @Override
-  public ReduceOp op() {
-    return kernel.op();
-  }
-
-  @Override
-  public DType inputType() {
-    return kernel.inputType();
-  }
-
-  @Override
-  public DType accumulatorType() {
-    return kernel.accumulatorType();
-  }
-
-  @Override
-  public void premultiply(HostTensor input, long offset, long count) {
-    kernel.premultiply(input, offset, count);
-  }
-
-  @Override
-  public void load(
-      HostTensor accumulator, long offset, HostTensor input, long inputOffset, long count) {
-    kernel.load(accumulator, offset, input, inputOffset, count);
-  }
+    implements WrappedKernel {
 
   @Override
   public void accumulate(HostTensor accumulator, long offset, int count, ByteBuffer source) {

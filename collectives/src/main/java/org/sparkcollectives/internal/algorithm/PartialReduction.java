@@ -1,7 +1,5 @@
 package org.sparkcollectives.internal.algorithm;
 
-import java.nio.ByteBuffer;
-import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.internal.kernel.ReduceKernel;
 import org.sparkcollectives.internal.kernel.ReduceKernels;
@@ -12,7 +10,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * accumulators, still to be reduced with others and then to be finished. What is rounded at the end
  * is thus rounded once.
  */
-record PartialReduction(ReduceKernel kernel) implements ReduceKernel {
+record PartialReduction(ReduceKernel kernel) implements WrappedKernel {
 
   /** Returns the kernel that reduces accumulators of another one. */
   static ReduceKernel ofAccumulators(ReduceKernel kernel) {
@@ -32,35 +30,8 @@ record PartialReduction(ReduceKernel kernel) implements ReduceKernel {
   }
 
   @Override
-  public DType inputType() {
-    return kernel.inputType();
-  }
-
-  @Override
-  public DType accumulatorType() {
-    return kernel.accumulatorType();
-  }
-
-  @Override
   public void premultiply(HostTensor input, long offset, long count) {
     // Was done by whoever asks for a partial reduction.
-  }
-
-  @Override
-  public void load(
-      HostTensor accumulator, long offset, HostTensor input, long inputOffset, long count) {
-    kernel.load(accumulator, offset, input, inputOffset, count);
-  }
-
-  @Override
-  public void accumulate(HostTensor accumulator, long offset, int count, ByteBuffer source) {
-    kernel.accumulate(accumulator, offset, count, source);
-  }
-
-  @Override
-  public void accumulate(
-      HostTensor accumulator, long offset, HostTensor source, long sourceOffset, long count) {
-    kernel.accumulate(accumulator, offset, source, sourceOffset, count);
   }
 
   @Override
