@@ -75,6 +75,8 @@ def run_cell(pyspark, python, torch, index, tests):
     environment, report, log = (WORK / f"{name}{end}" for end in ("", ".xml", ".log"))
     WORK.mkdir(parents=True, exist_ok=True)
     report.unlink(missing_ok=True)
+    # A run that was killed may have left a part of it.
+    shutil.rmtree(environment, ignore_errors=True)
     print(f"{name}: see {log.relative_to(ROOT)}", flush=True)
     begin = time.monotonic()
     variables = settings(pyspark, python, torch, index, environment)
