@@ -113,8 +113,9 @@ def page():
         "Written by `python-shim/api_page.py` from the docstrings. [Python](python.md) is the "
         "guide: it says how calls, arrays and errors work together.",
         "Arrays are numpy's, or tensors of torch on the CPU. Those of all ranks have the same "
-        "shape and type, unless a call says otherwise. A call blocks until its operation is done "
-        "on this rank, or its timeout is over; with `async_op=True` it returns a `Work` at once. "
+        "type and number of elements, unless a call says otherwise. A call blocks until its "
+        "operation is done on this rank, or its timeout is over; with `async_op=True` it returns a "
+        "`Work` at once. "
         "The errors are those of [the guide](python.md#errors).",
     ]
     for module_name in MODULES:

@@ -130,6 +130,40 @@ def test_a_dropped_work_has_its_result_when_a_later_collective_has_ended(ranks):
         assert results == [True] * 4 * len(SIZES)
 
 
+def test_a_result_is_there_after_a_barrier_though_another_thread_waits_for_it(ranks):
+    def forget(rank, size):
+        seen = []
+        for barrier in (
+            dist.barrier,
+            lambda: dist.barrier(async_op=True).wait(),
+            dist.monitored_barrier,
+            lambda: dist.all_reduce(np.ones(3)),
+        ):
+            # So large that its copy takes a while, and one for itself, in parts.
+            for count in (1_900_000, 16_000_000):
+                array = np.ones(count, np.float32)
+                future = dist.all_reduce(array, async_op=True).get_future()
+                barrier()
+                seen.append(bool((array == size).all()))
+                future.wait()
+        return seen
+
+    assert ranks(forget, 2) == [[True] * 8] * 2
+
+
+def test_callbacks_of_futures_may_wait_for_later_operations(ranks):
+    def chain(rank, size):
+        def again(done):
+            array = done.value()[0]
+            dist.all_reduce(array, async_op=True).get_future().wait(60)
+            return array[0]
+
+        first = dist.all_reduce(np.ones(100_000), async_op=True).get_future()
+        return first.then(again).then(lambda done: done.value() + 1).wait(60)
+
+    assert ranks(chain, 2) == [5.0, 5.0]
+
+
 def test_works_that_are_held_have_their_results_then_too(ranks):
     def hold(rank, size):
         arrays = [np.ones(1000) for _ in range(5)]

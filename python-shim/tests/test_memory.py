@@ -124,3 +124,16 @@ def test_an_empty_array_is_staged_behind_one_that_fills_its_segment(ranks):
         return bool((outputs[0] == 7).all())
 
     assert ranks(gather, 2) == [True, True]
+
+
+def test_the_memory_of_an_array_is_freed_with_it_after_the_end_of_its_pool():
+    pool = Pool()
+    array = pool.empty((100_000,), np.dtype(np.float64))
+    kept = pool.empty((100_000,), np.dtype(np.float64))
+    del array
+    gc.collect()
+    pool.close()
+    assert not pool._returned
+    del kept
+    gc.collect()
+    assert not pool._returned

@@ -100,3 +100,44 @@ def test_an_object_that_one_rank_cannot_pickle_is_told_to_all_and_the_group_goes
             assert failed == (None if rank == 1 else 1)
             assert "cannot pickle" in text
             assert rank == 1 or "Rank 1 cannot pickle its object: TypeError: cannot" in text
+
+
+def test_objects_in_a_block_are_refused_and_the_group_goes_on(ranks):
+    def block(rank, size):
+        calls = [
+            lambda: dist.all_gather_object([None] * size, rank),
+            lambda: dist.gather_object(rank, [None] * size),
+            lambda: dist.broadcast_object_list([rank]),
+            lambda: dist.scatter_object_list([None], [1] * size),
+            lambda: dist.send_object_list([rank], 1 - rank),
+            lambda: dist.recv_object_list([None], 1 - rank),
+        ]
+        refused = []
+        with dist.coalescing_manager():
+            for call in calls:
+                try:
+                    call()
+                except RuntimeError as e:
+                    refused.append("in a block" in str(e))
+        found = [None] * size
+        dist.all_gather_object(found, rank)
+        return refused, found
+
+    assert ranks(block, 2) == [([True] * 6, [0, 1])] * 2
+
+
+def test_an_error_whose_text_cannot_be_encoded_is_told_to_all(ranks):
+    class Unpicklable:
+        def __reduce__(self):
+            raise ValueError("no \udcff")
+
+    def gather(rank, size):
+        try:
+            dist.all_gather_object([None] * size, Unpicklable() if rank == 0 else 1)
+        except ValueError as e:
+            return "no" in str(e)
+        except dist.ObjectSerializationError as e:
+            return e.rank
+        return None
+
+    assert ranks(gather, 2) == [True, 0]

@@ -2,6 +2,9 @@
 
 import gc
 import io
+import os
+import select
+import signal
 import struct
 import threading
 
@@ -90,3 +93,32 @@ def test_a_finalizer_may_print_while_a_line_is_reported(monkeypatch):
     assert not thread.is_alive()
     assert connection.lines == ["a line", "unclosed file"]
     reporter.close()
+
+
+def test_a_forked_process_prints_though_a_thread_of_its_parent_did_at_the_fork():
+    writer = _reports.LineWriter(_reports.Reporter(None), 0, io.StringIO())
+    locked, unlock = threading.Event(), threading.Event()
+
+    def hold():
+        with writer._queue._lock:
+            locked.set()
+            assert unlock.wait(30)
+
+    holder = threading.Thread(target=hold, daemon=True)
+    holder.start()
+    assert locked.wait(30)
+    reads, writes = os.pipe()
+    child = os.fork()
+    if child == 0:
+        writer.write("a line\n")
+        os.write(writes, b"1")
+        os._exit(0)
+    ready, _, _ = select.select([reads], [], [], 30)
+    unlock.set()
+    if not ready:
+        os.kill(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    os.close(reads)
+    os.close(writes)
+    holder.join(30)
+    assert ready

@@ -71,6 +71,29 @@ def test_the_values_of_the_configuration_file_are_kept(tmp_path, monkeypatch):
     assert builder._options["spark.plugins"] == "org.Other," + PLUGIN
 
 
+def test_a_line_of_the_configuration_file_may_go_on_in_the_next(tmp_path, monkeypatch):
+    (tmp_path / "spark-defaults.conf").write_text(
+        "# a comment ends with its line \\\nspark.jars  a.jar,\\\n   b.jar,\\\n\tc.jar\n"
+        "spark.plugins org.Other\n"
+    )
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    options = dist.configure(Builder())._options
+    assert options["spark.jars"] == "a.jar,b.jar,c.jar," + JARS
+    assert options["spark.plugins"] == "org.Other," + PLUGIN
+
+
+def test_both_files_are_read_where_spark_reads_both(tmp_path, monkeypatch):
+    (tmp_path / "spark-defaults.conf").write_text("spark.plugins org.Other\nspark.jars a.jar\n")
+    monkeypatch.setenv("SPARK_CONF_DIR", str(tmp_path))
+    file = tmp_path / "more.conf"
+    file.write_text("spark.jars b.jar\n")
+    for option, plugins in (("", PLUGIN), (" --load-spark-defaults", "org.Other," + PLUGIN)):
+        monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", f"--properties-file {file}{option} pyspark-shell")
+        options = dist.configure(Builder())._options
+        assert options["spark.jars"] == "b.jar," + JARS
+        assert options["spark.plugins"] == plugins
+
+
 def test_the_values_of_the_configuration_file_of_spark_home_are_kept(tmp_path, monkeypatch):
     (tmp_path / "conf").mkdir()
     (tmp_path / "conf" / "spark-defaults.conf").write_text("spark.jars a.jar\n")

@@ -37,6 +37,16 @@ def test_a_wrong_argument_is_refused_in_the_words_that_pytorchs_tests_look_for(s
         assert is_runtime_error and re.search(words, text), (index, words, text)
 
 
+def test_lists_that_do_not_fit_are_refused_before_anything_begins(spark):
+    refused, others = ranks_of_torch(spark, cases.lists_that_do_not_fit, 2)
+    assert refused == [*["reduce_scatter"] * 2, *["allgather"] * 5, "gather"]
+    assert others == []
+
+
+def test_tensors_without_elements_are_gathered(spark):
+    assert ranks_of_torch(spark, cases.tensors_without_elements, 2) == [True, True]
+
+
 def test_a_monitored_barrier_names_who_has_not_come_in_torchs_words(spark):
     first, every, at_once = ranks_of_torch(spark, cases.missed_barriers, 3)[0]
     assert first.startswith("Rank 1 failed to pass monitoredBarrier in 100 ms")

@@ -232,6 +232,12 @@ def test_the_default_group_is_shrunk(spark):
         dist.shrink_group([1], shrink_flags=dist.distributed_c10d.SHRINK_ABORT)
         tensor = torch.ones(1)
         dist.all_reduce(tensor)
+        # What is made from now on has the ranks of the rest.
+        for made in (dist.new_group(), dist.new_group([0, 1])):
+            dist.all_reduce(tensor, group=made)
+        alone = dist.new_group([1])
+        if dist.get_rank() == 1:
+            dist.all_reduce(tensor, group=alone)
         yield [dist.get_rank(), dist.get_world_size(), tensor.item()]
         dist.destroy_process_group()
 
@@ -240,7 +246,7 @@ def test_the_default_group_is_shrunk(spark):
     if not hasattr(dist, "shrink_group"):
         pytest.skip("this torch does not shrink groups")
     rows = spark.sparkContext.parallelize(range(3), 3).barrier().mapPartitions(shrink)
-    assert rows.collect() == [[0, 2, 2.0], [1, 2, 2.0]]
+    assert rows.collect() == [[0, 2, 8.0], [1, 2, 8.0]]
 
 
 def test_a_wait_for_a_work_has_its_own_timeout(spark):

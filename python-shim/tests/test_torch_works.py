@@ -4,12 +4,17 @@ import pytest
 
 pytest.importorskip("torch", reason="torch is not installed: pip install spark-collectives[torch]")
 
+import torch
+
+from spark_collectives import _arrays
 from spark_collectives._completions import Completions
 from spark_collectives.torch import SparkWork
 
 
 class _Succeeded:
     """A work of the library that has succeeded."""
+
+    succeeded = True
 
     def wait(self, timeout=None):
         return True
@@ -56,3 +61,24 @@ def test_a_future_has_the_error_of_a_copy():
     with pytest.raises(RuntimeError, match="no memory"):
         work.get_future().wait()
     assert "no memory" in str(work.exception())
+
+
+def test_an_array_on_a_tensor_keeps_its_memory_when_the_tensor_gets_other_memory():
+    # So large that the memory is unmapped when it is freed.
+    tensor = torch.ones(16 << 20)
+    array = _arrays.view_of(tensor).array
+    tensor.data = torch.zeros(3)
+    _arrays.require_memory(array.reshape(-1)[5:])
+    array.fill(2)
+    assert array[-1] == 2 and tensor.tolist() == [0, 0, 0]
+
+
+def test_an_array_on_a_tensor_whose_storage_was_resized_is_refused():
+    tensor = torch.ones(1000)
+    array = _arrays.view_of(tensor).array
+    _arrays.require_memory(array)
+    tensor.resize_(100)
+    _arrays.require_memory(array)
+    tensor.untyped_storage().resize_(0)
+    with pytest.raises(RuntimeError, match=r"1000 elements .* was resized while"):
+        _arrays.require_memory(array)

@@ -1,5 +1,6 @@
 """Asynchronous operations, with a simulated JVM."""
 
+import gc
 import struct
 import threading
 import weakref
@@ -102,17 +103,144 @@ def test_a_future_has_the_error_of_its_operation(jvm):
         work.wait()
 
 
-def test_futures_are_completed_by_a_thread_that_ends_and_starts_again(monkeypatch):
+def nothing():
+    pass
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_futures_are_completed_by_threads_that_end_and_start_again(monkeypatch, in_order):
     monkeypatch.setattr(_completions, "_LINGER_SECONDS", 0.01)
-    completions = Completions("test-completions")
+    completions = Completions("test-completions", in_order)
     for _ in range(3):
         called = threading.Event()
-        completions.add(called.set)
+        completions.add(nothing, called.set)
         assert called.wait(30)
         for thread in threading.enumerate():
             if thread.name == "test-completions":
                 thread.join(30)
                 assert not thread.is_alive()
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_the_threads_of_futures_are_used_again(in_order):
+    completions = Completions("test-used-again", in_order)
+    threads = []
+    for _ in range(20):
+        called = threading.Event()
+        completions.add(nothing, lambda: threads.append(threading.current_thread()))
+        completions.add(nothing, called.set)
+        assert called.wait(30)
+    # While one completes, another one waits for the next work.
+    assert len(set(threads)) <= 3
+
+
+def test_works_are_waited_for_in_their_order_while_callbacks_wait_for_later_ones():
+    completions = Completions("test-order")
+    waited, last = [], threading.Event()
+
+    def complete(i):
+        if i == 9:
+            last.set()
+        assert last.wait(30)
+
+    for i in range(10):
+        completions.add(lambda i=i: waited.append(i), lambda i=i: complete(i))
+    assert last.wait(30)
+    assert waited == list(range(10))
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_a_callback_that_ends_its_thread_leaves_the_others_theirs(monkeypatch, in_order):
+    told = []
+    monkeypatch.setattr(threading, "excepthook", lambda args: told.append(args.exc_type))
+    completions = Completions("test-exit", in_order)
+
+    def leave():
+        raise SystemExit(3)
+
+    called = threading.Event()
+    completions.add(nothing, leave)
+    completions.add(nothing, called.set)
+    assert called.wait(30)
+    done = threading.Event()
+    completions.add(nothing, done.set)
+    assert done.wait(30)
+    assert told == [SystemExit]
+
+
+def test_a_callback_may_wait_for_a_later_operation(jvm):
+    completions = Completions("test-nested")
+
+    def begun():
+        staged = SimpleNamespace(finish=nothing)
+        return Work(jvm, nothing_of, [1], staged, 1000, [], completions)
+
+    first, second = begun(), begun()
+    total = first.get_future().then(lambda done: second.get_future().wait(30))
+    jvm.done.set()
+    assert total.wait(30) == []
+
+
+def nothing_of(work):
+    pass
+
+
+def test_a_future_cannot_be_cancelled_and_those_after_it_are_completed(jvm):
+    completions = Completions("test-cancel")
+    works = [
+        Work(jvm, nothing_of, [i], SimpleNamespace(finish=nothing), 1000, [i], completions)
+        for i in (1, 2)
+    ]
+    futures = [each.get_future() for each in works]
+    chained = futures[0].then(lambda done: 7)
+    assert not futures[0].cancel() and not chained.cancel()
+    jvm.done.set()
+    assert [each.wait(30) for each in futures] == [[1], [2]]
+    assert chained.wait(30) == 7
+
+
+def test_to_settle_a_work_is_to_wait_for_the_thread_that_copies_its_result(jvm):
+    copies, may_go_on = threading.Event(), threading.Event()
+
+    def copy():
+        copies.set()
+        assert may_go_on.wait(30)
+
+    work = a_work(jvm, copy)
+    work.settle()
+    assert not work._done
+    jvm.done.set()
+    work.get_future()
+    assert copies.wait(30)
+
+    seen = []
+    settles = threading.Thread(target=lambda: (work.settle(), seen.append(work._done)), daemon=True)
+    settles.start()
+    settles.join(0.05)
+    assert settles.is_alive()
+    may_go_on.set()
+    settles.join(30)
+    assert seen == [True]
+
+
+def test_the_error_of_a_work_that_was_dropped_is_logged(jvm, caplog):
+    def fail():
+        raise MemoryError("no room")
+
+    jvm.done.set()
+    dropped = a_work(jvm, fail)
+    dropped.settle()
+    del dropped
+    gc.collect()
+    assert "nobody has waited for has failed: no room" in caplog.text
+    caplog.clear()
+
+    waited_for = a_work(jvm, fail)
+    with pytest.raises(MemoryError):
+        waited_for.wait()
+    del waited_for
+    gc.collect()
+    assert caplog.text == ""
 
 
 class KeepingJvm:

@@ -258,6 +258,42 @@ def refusals(rank, size):
     return told
 
 
+def lists_that_do_not_fit(rank, size):
+    """Give rank 0's lists something that does not fit; nothing of them begins."""
+    group = dist.group.WORLD
+    double = torch.zeros(1, dtype=torch.float64)
+    calls = [
+        lambda: group.reduce_scatter_tensor_coalesced(_of(0), [torch.ones(size), torch.ones(size)]),
+        lambda: group.reduce_scatter_tensor_coalesced(_of(0, 0), [torch.ones(size), torch.ones(1)]),
+        lambda: group.allgather_into_tensor_coalesced([torch.ones(size)], _of(0, 0)),
+        lambda: group.allgather_into_tensor_coalesced([torch.ones(size)] * 2, [_of(0)[0], double]),
+        lambda: group.allgather([_of(*[0] * (2 * size)), [*_of(0), double] * size], _of(1, 1)),
+        lambda: group.allgather([_of(*[0] * (2 * size))] * 2, [_of(1)[0], torch.ones(2)]),
+        lambda: group.allgather_coalesced([[*_of(0), double]] * size, _of(0, 0)),
+        lambda: group.gather_single(torch.ones(size + 1), torch.ones(1), _gather(0)),
+    ]
+    refused = []
+    if rank == 0:
+        for call in calls:
+            try:
+                call()
+            except ValueError as e:
+                refused.append(str(e).partition(":")[0])
+    tensor = torch.ones(1)
+    dist.all_reduce(tensor)
+    assert tensor.item() == size
+    return refused
+
+
+def tensors_without_elements(rank, size):
+    """Gather nothing in one tensor."""
+    output = torch.empty(0) if rank == 0 else None
+    dist.group.WORLD.gather_single(output, torch.empty(0), _gather(0)).wait()
+    output = torch.empty(0, 3) if rank == 0 else None
+    dist.group.WORLD.gather_single(output, torch.empty(0, 3), _gather(0)).wait()
+    return True
+
+
 def missed_barriers(rank, size):
     """Return what rank 0 is told of monitored barriers to which no other rank comes."""
     told = []

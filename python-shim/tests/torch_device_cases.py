@@ -121,6 +121,15 @@ def a_dropped_work_has_its_result_when_a_later_one_has_ended(rank, size):
         same(each.cpu(), 2 * _total(size))
 
 
+def a_result_is_there_after_a_barrier_though_a_future_waits_for_it(rank, size):
+    for _ in range(20):
+        tensor = values(rank, torch.float32, 70_000)
+        future = dist.all_reduce(tensor, async_op=True).get_future()
+        dist.barrier()
+        same(tensor.cpu(), _total(size, 70_000))
+        future.wait()
+
+
 def a_meta_tensor_is_refused(rank, size):
     for call in (
         lambda: dist.all_reduce(torch.ones(2, device="meta")),
@@ -149,6 +158,7 @@ CASES = [
     futures_have_results,
     tensors_of_a_list_are_reduced_together,
     a_dropped_work_has_its_result_when_a_later_one_has_ended,
+    a_result_is_there_after_a_barrier_though_a_future_waits_for_it,
     a_meta_tensor_is_refused,
     a_barrier_takes_a_device,
 ]

@@ -107,6 +107,12 @@ def _barriers(group):
     assert counted(on(DEVICE)) == 0
     dist.barrier()
 
+    tensor = torch.ones(70_000)
+    dist.all_reduce(tensor, async_op=True)
+    work = group.barrier(on(DEVICE))
+    assert work.wait()
+    assert (tensor == group.size()).all() and work.is_completed()
+
 
 def _blocks(group, size):
     from torch.distributed.distributed_c10d import _coalescing_manager

@@ -117,6 +117,51 @@ def dropped_works(rank, size):
             same(tensor, expected)
 
 
+def dropped_works_with_futures(rank, size):
+    # The thread of the futures copies the result, and that takes a while.
+    group = dist.group.WORLD
+    for end in (dist.barrier, lambda: dist.all_reduce(torch.ones(3)), group.monitored_barrier):
+        for count in (1_900_000, 8_000_000):
+            tensor = torch.full((count,), rank + 1.0)
+            future = dist.all_reduce(tensor, async_op=True).get_future()
+            end()
+            assert (tensor == size * (size + 1) / 2).all()
+            future.wait()
+
+
+def callbacks_that_wait(rank, size):
+    """Wait in the callback of a future for another operation, as PowerSGD's hook does."""
+
+    def again(future):
+        tensor = future.value()[0]
+        return dist.all_reduce(tensor, async_op=True).get_future().wait()[0]
+
+    first = dist.all_reduce(torch.ones(70_000), async_op=True).get_future()
+    total = first.then(again).then(lambda future: future.value() + 1).wait()
+    same(total, torch.full((70_000,), size * size + 1.0))
+
+
+def tensors_that_get_other_memory(rank, size):
+    """Give a tensor other memory while its operation goes on: its old memory gets the result."""
+    parameter = torch.nn.Parameter(torch.ones(16 << 20, device="cpu"))
+    dist.all_reduce(parameter.detach(), async_op=True)
+    alias = parameter.data[:3]
+    parameter.data = torch.zeros(3, device="cpu")
+    dist.barrier()
+    same(parameter.detach(), torch.zeros(3, device="cpu"))
+    same(alias, torch.full((3,), float(size), device="cpu"))
+
+    tensor = torch.ones(100_000, device="cpu")
+    work = dist.all_reduce(tensor, async_op=True)
+    tensor.untyped_storage().resize_(0)
+    try:
+        work.wait()
+    except RuntimeError as e:
+        assert "was resized while" in str(e), e
+    else:
+        raise AssertionError("a result was copied to memory that is gone")
+
+
 def reduce(rank, size):
     for dtype in NUMBERS:
         tensor = values(rank, dtype)

@@ -136,12 +136,16 @@ def _as_numpy(name: str) -> Tuple[Any, int, bool]:
 
 
 class _TensorMemory:
-    """The memory of a tensor, for numpy; an array on it keeps the tensor alive."""
+    """The memory of a tensor, for numpy.
 
-    __slots__ = ("__array_interface__", "_tensor")
+    An array on it keeps the tensor's storage alive, whatever storage the tensor gets.
+    """
+
+    __slots__ = ("__array_interface__", "_begin", "_storage")
 
     def __init__(self, tensor: Any, dtype: Any) -> None:
-        self._tensor = tensor
+        self._storage = tensor.untyped_storage()
+        self._begin = self._storage.data_ptr()
         self.__array_interface__ = {
             "shape": tuple(tensor.shape),
             # None means dense to numpy, and is faster.
@@ -152,6 +156,26 @@ class _TensorMemory:
             "data": (tensor.data_ptr(), False),
             "version": 3,
         }
+
+    def is_gone(self) -> bool:
+        """Return whether the storage was resized, so that it has other memory."""
+        return bool(self._storage.data_ptr() != self._begin)
+
+
+def require_memory(array: Any) -> None:
+    """Require that a view of a tensor still has the tensor's memory.
+
+    :raises RuntimeError: if the tensor's storage was resized since
+    """
+    memory = array.base
+    while isinstance(memory, np.ndarray):
+        memory = memory.base
+    if isinstance(memory, _TensorMemory) and memory.is_gone():
+        raise RuntimeError(
+            f"The result of {array.size} elements has no place: the storage of its tensor was "
+            "resized while the operation went on. Wait for an operation before its tensors are "
+            "resized"
+        )
 
 
 def _array_of(tensor: Any, dtype: Any) -> Any:

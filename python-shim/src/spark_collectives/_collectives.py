@@ -1,4 +1,8 @@
-"""The collectives of ``torch.distributed``, with ranks of the world group."""
+"""The collectives of ``torch.distributed``, with ranks of the world group.
+
+Each is called by all ranks of its group, and blocks until this rank's part is done, for the group's
+timeout at the most. With ``async_op=True`` it returns a :class:`Work` at once.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +23,12 @@ def broadcast(
     async_op: bool = False,
     group_src: Optional[int] = None,
 ) -> Optional[Work]:
-    """Send the tensor of rank ``src`` to all other ranks, which overwrite theirs."""
+    """Send the tensor of rank ``src`` to all other ranks, which overwrite theirs.
+
+    :param tensor: of the same type and number of elements on all ranks
+    :param src: the root, as a rank of the world group. Give it or ``group_src``
+    :param group_src: the root, as a rank of ``group``
+    """
     member = _groups.member(group)
     if member is None:
         return None
@@ -29,7 +38,10 @@ def broadcast(
 def all_reduce(
     tensor: Any, op: ReduceOp = ReduceOp.SUM, group: Group = None, async_op: bool = False
 ) -> Optional[Work]:
-    """Reduce the tensor over all ranks, in place, to the same bits on every rank."""
+    """Reduce the tensor over all ranks, in place, to the same bits on every rank.
+
+    :param tensor: of the same type and number of elements on all ranks
+    """
     member = _groups.member(group)
     return None if member is None else member.all_reduce(tensor, op, async_op=async_op)
 
@@ -40,7 +52,11 @@ def all_reduce_coalesced(
     group: Group = None,
     async_op: bool = False,
 ) -> Optional[Work]:
-    """Reduce each of the tensors over all ranks, in place, as one operation."""
+    """Reduce each of the tensors over all ranks, in place, as one operation.
+
+    :param tensors: at least one, all of one type; of the same numbers of elements, in the same
+        order, on all ranks
+    """
     member = _groups.member(group)
     return None if member is None else member.all_reduce_coalesced(tensors, op, async_op=async_op)
 
@@ -53,7 +69,12 @@ def reduce(
     async_op: bool = False,
     group_dst: Optional[int] = None,
 ) -> Optional[Work]:
-    """Reduce the tensor over all ranks, in place at rank ``dst``; elsewhere it is only read."""
+    """Reduce the tensor over all ranks, in place at rank ``dst``; elsewhere it is only read.
+
+    :param tensor: of the same type and number of elements on all ranks
+    :param dst: the root, as a rank of the world group. Give it or ``group_dst``
+    :param group_dst: the root, as a rank of ``group``
+    """
     member = _groups.member(group)
     if member is None:
         return None
@@ -63,7 +84,12 @@ def reduce(
 def all_gather(
     tensor_list: Sequence[Any], tensor: Any, group: Group = None, async_op: bool = False
 ) -> Optional[Work]:
-    """Gather the tensors of all ranks in ``tensor_list``; sizes may differ by rank."""
+    """Gather the tensors of all ranks on all ranks; sizes may differ by rank.
+
+    :param tensor_list: what is overwritten: one tensor for each rank, of the number of elements
+        that this rank's ``tensor`` has
+    :param tensor: only read
+    """
     member = _groups.member(group)
     return None if member is None else member.all_gather(tensor_list, tensor, async_op=async_op)
 
@@ -71,7 +97,11 @@ def all_gather(
 def all_gather_into_tensor(
     output_tensor: Any, input_tensor: Any, group: Group = None, async_op: bool = False
 ) -> Optional[Work]:
-    """Gather the tensors of all ranks, in rank order, in one tensor on all ranks."""
+    """Gather the tensors of all ranks, in rank order, in one tensor on all ranks.
+
+    :param output_tensor: of as many elements as the inputs of all ranks together
+    :param input_tensor: of the same number of elements on all ranks; only read
+    """
     member = _groups.member(group)
     if member is None:
         return None
@@ -86,7 +116,14 @@ def gather(
     async_op: bool = False,
     group_dst: Optional[int] = None,
 ) -> Optional[Work]:
-    """Gather the tensors of all ranks at rank ``dst``; only that rank passes ``gather_list``."""
+    """Gather the tensors of all ranks at rank ``dst``; sizes may differ by rank.
+
+    :param tensor: only read
+    :param gather_list: at ``dst`` what is overwritten: one tensor for each rank, of the number of
+        elements that this rank's ``tensor`` has. Elsewhere None or empty
+    :param dst: the root, as a rank of the world group; by default rank 0 of ``group``
+    :param group_dst: the root, as a rank of ``group``, instead of ``dst``
+    """
     member = _groups.member(group)
     if member is None:
         return None
@@ -102,7 +139,14 @@ def scatter(
     async_op: bool = False,
     group_src: Optional[int] = None,
 ) -> Optional[Work]:
-    """Send each rank one tensor of rank ``src``; only that rank passes ``scatter_list``."""
+    """Send each rank one of the tensors of rank ``src``; sizes may differ by rank.
+
+    :param tensor: is overwritten
+    :param scatter_list: at ``src`` one tensor for each rank, of the number of elements that this
+        rank's ``tensor`` has; only read. Elsewhere None or empty
+    :param src: the root, as a rank of the world group; by default rank 0 of ``group``
+    :param group_src: the root, as a rank of ``group``, instead of ``src``
+    """
     member = _groups.member(group)
     if member is None:
         return None
@@ -119,7 +163,9 @@ def reduce_scatter(
 ) -> Optional[Work]:
     """Reduce the tensors of the list over all ranks; each rank gets the one at its index.
 
-    Sizes may differ by rank.
+    :param output: is overwritten; sizes may differ by rank
+    :param input_list: one tensor for each rank, of the number of elements that this rank's
+        ``output`` has; only read
     """
     member = _groups.member(group)
     if member is None:
@@ -134,7 +180,11 @@ def reduce_scatter_tensor(
     group: Group = None,
     async_op: bool = False,
 ) -> Optional[Work]:
-    """Reduce the tensor over all ranks; each rank gets one part of it, in rank order."""
+    """Reduce the tensor over all ranks; each rank gets one part of it, in rank order.
+
+    :param output: one part; of the same number of elements on all ranks
+    :param input: one part for each rank, in rank order; only read
+    """
     member = _groups.member(group)
     if member is None:
         return None
@@ -149,7 +199,17 @@ def all_to_all_single(
     group: Group = None,
     async_op: bool = False,
 ) -> Optional[Work]:
-    """Send parts of the input, one to each rank, and receive one from each."""
+    """Send parts of the input, one to each rank, and receive one from each.
+
+    A part is a number of rows, which are slices of the first dimension.
+
+    :param output: one part from each rank, in rank order; must not share memory with ``input``
+    :param input: one part for each rank, in rank order; only read
+    :param output_split_sizes: how many rows come from each rank, the whole ``output`` together; by
+        default equal parts
+    :param input_split_sizes: how many rows go to each rank, the whole ``input`` together; by
+        default equal parts
+    """
     member = _groups.member(group)
     if member is None:
         return None
@@ -164,7 +224,12 @@ def all_to_all(
     group: Group = None,
     async_op: bool = False,
 ) -> Optional[Work]:
-    """Send each rank one of the tensors, and receive one from each."""
+    """Send each rank one of the tensors, and receive one from each.
+
+    :param output_tensor_list: what is overwritten: one tensor for each rank, of the number of
+        elements that this rank sends here; must not share memory with the input
+    :param input_tensor_list: one tensor for each rank; only read
+    """
     member = _groups.member(group)
     if member is None:
         return None
@@ -195,9 +260,11 @@ def monitored_barrier(
 
     A missed deadline ends the group in other operations; here the group goes on.
 
-    :param timeout: by default the group's
+    :param timeout: seconds, by default the group's timeout; never longer than
+        ``spark.collectives.store.timeout``
     :param wait_all_ranks: whether to wait the whole time and name all missing ranks, and not only
-        the first
+        the lowest
+    :raises CollectiveTimeoutError: on every rank that came, with the ``missing_ranks``
     """
     member = _groups.member(group)
     if member is not None:

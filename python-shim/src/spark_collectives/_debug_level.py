@@ -13,13 +13,14 @@ _VARIABLE = "TORCH_DISTRIBUTED_DEBUG"
 
 
 class DebugLevel(enum.Enum):
-    """The extent of a group's optional checks, as in ``torch.distributed``."""
+    """The extent of a group's optional checks, as in ``torch.distributed``.
 
-    #: No checks.
+    With ``OFF`` there are none. ``INFO`` logs when groups are made and closed. ``DETAIL`` also lets
+    the ranks compare their calls before each collective, which costs a small all-gather.
+    """
+
     OFF = 0
-    #: Logs when groups are made and closed.
     INFO = 1
-    #: Lets the ranks compare their calls before each collective; costs a small all-gather.
     DETAIL = 2
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, List, Optional, Sequence, Tuple
 
-from . import _codes, _parts
+from . import _codes, _parts, _pending_works
 from ._operations import Operations
 from ._staging import Operand, reads, updates, writes
 from .reduce_op import ReduceOp
@@ -184,12 +184,18 @@ class GroupOperations:
     def monitored_barrier(
         self, timeout: Optional[Seconds] = None, wait_all_ranks: bool = False
     ) -> None:
-        """Wait for all ranks; raise an error that names the missing ones. The group goes on."""
+        """Wait until all ranks have called it; raise an error that names those that have not.
+
+        As :func:`spark_collectives.monitored_barrier`. The group goes on.
+        """
+        earlier = self._operations.pending.collectives()
         self._operations.call(
             _codes.MONITORED_BARRIER,
             flags=_codes.CHOICE if wait_all_ranks else 0,
             timeout_ms=self._operations.limit(timeout),
         )
+        # All ranks have called it, so all have called the collectives before it.
+        _pending_works.wait_for(earlier)
 
     # Point-to-point messages
 
@@ -202,7 +208,7 @@ class GroupOperations:
         async_op: bool = False,
         timeout: Optional[Seconds] = None,
     ) -> Optional[Work]:
-        """Send the array to one rank."""
+        """Send the array to one rank; wait until it has called a receive that matches."""
         return self._operations.begin(
             _codes.SEND, [], reads(array), async_op, timeout, peer=destination, tag=tag
         )

@@ -36,23 +36,26 @@ def init_process_group(
 ) -> ProcessGroup:
     """Join the world group of this barrier task: all tasks of the stage, by partition.
 
-    Blocks until all tasks of the stage have called it, for ``spark.collectives.store.timeout`` at
-    the most. Another call in the same task returns the same group; after
-    :func:`destroy_process_group` it joins a new one, as all other ranks must.
+    Blocks until all tasks of the stage have called it, for the smaller one of ``timeout`` and
+    ``spark.collectives.store.timeout`` (by default 5 minutes). Another call in the same task
+    returns the same group; after :func:`destroy_process_group` it joins a new one, as all other
+    ranks must.
 
     :param backend: ``"spark"``, or ``"gloo"``, which means the same here; or a backend of the Java
         library's
     :param init_method: ``"env://"`` or ``"spark://"``, which mean the same: the ranks find each
         other through the driver
     :param timeout: how long an operation may take; by default ``spark.collectives.timeout``
-    :param world_size: the number of the stage's tasks; needed for nothing, and checked
-    :param rank: the task's partition; needed for nothing, and checked
+    :param world_size: need not be given; another number than that of the stage's tasks is refused
+    :param rank: need not be given; another number than the task's partition is refused
     :param store: must be None: the ranks use the driver's store
     :param group_name: ignored, as in torch
     :param pg_options: must be None
     :param device_id: must be None, or the CPU
-    :raises TypeError: if the backend is no text
-    :raises ValueError: if an argument asks for what there is not
+    :raises TypeError: if the backend is not a string
+    :raises ValueError: if an argument has a value that is not supported
+    :raises RuntimeError: outside of a barrier task, or if the application lacks the plugin
+    :raises CollectiveTimeoutError: if the ``missing_ranks`` have not called it in time
     """
     name = _backends.checked(backend)
     _require_usual(init_method, store, pg_options, device_id)
@@ -142,11 +145,11 @@ class _WithWorld(type):
 
 
 class group(metaclass=_WithWorld):
-    """Has the world group: ``group.WORLD``, None before the task joins."""
+    """Holds the world group: ``group.WORLD``, which is None before the task joins."""
 
 
 class GroupMember(metaclass=_WithWorld):
-    """Has the world group, and what a rank outside of a group gets."""
+    """Holds ``WORLD``, the world group or None, and ``NON_GROUP_MEMBER``."""
 
     NON_GROUP_MEMBER = NON_GROUP_MEMBER
 
@@ -206,7 +209,10 @@ def get_node_local_rank(fallback_rank: Optional[int] = None) -> int:
 
 
 def set_timeout(timeout: Seconds, group: Optional[ProcessGroup] = None) -> None:
-    """Set the default timeout of this rank's operations that begin from now on."""
+    """Set the default timeout of this rank's operations that begin from now on.
+
+    :param timeout: seconds, or a ``timedelta``
+    """
     (group or world()).set_timeout(timeout)
 
 
@@ -238,7 +244,11 @@ def root(
 def destroy_process_group(group: Group = None) -> None:
     """Leave the group; to leave the world group is to leave all groups of this task.
 
-    Waits for the pending operations of this rank. The end of the task leaves all groups, too.
+    Waits for the pending operations of this rank; those that are not done after the timeout abort
+    the group. Other ranks may go on with operations that do not need this one. The end of the task
+    leaves all groups, too.
+
+    :param group: by default the world group
     """
     if isinstance(group, NonGroupMember):
         return
@@ -257,7 +267,7 @@ def destroy_process_group(group: Group = None) -> None:
 
 
 def abort_process_group(reason: str = "aborted", group: Group = None) -> None:
-    """Abort the group on every rank; its operations then raise with this reason."""
+    """Abort the group on every rank; its operations then raise with this reason. Does not block."""
     called = member(group)
     if called is not None:
         called.abort(reason)

@@ -31,16 +31,17 @@ class IterationError(RuntimeError):
 
 
 class IterationResult(NamedTuple):
-    """How a loop has ended."""
+    """The result of :func:`iterate`.
 
-    #: The final state.
+    ``state`` is the last state. ``iterations`` is the number of iterations that led to it; those
+    that were repeated after a failure count once. ``converged`` says whether ``stop`` has ended the
+    loop, and not the number of iterations. ``losses`` has the loss of each iteration, and is empty
+    without a loss function; its element ``i`` is the loss of the state before iteration ``i + 1``.
+    """
+
     state: Any
-    #: How many iterations led to it. Those that were repeated after a failure count once.
     iterations: int
-    #: Whether the stop condition has ended the loop, and not the number of iterations.
     converged: bool
-    #: The loss of each iteration; empty without a loss function. Entry ``i`` is the loss of the
-    #: state before iteration ``i + 1``.
     losses: List[float]
 
 

@@ -161,6 +161,7 @@ class SegmentPool:
             self._closed = True
             self._free.clear()
             self._lent.clear()
+            self._returned.clear()
 
     def empty(self, shape: Tuple[int, ...], dtype: Any) -> Any:
         """Create an array in a segment; the segment is reused once no view of the array is left."""
@@ -174,8 +175,14 @@ class SegmentPool:
         owner = _Owner(segment, size)
         with self._lock:
             self._lent[segment.address] = segment
-        weakref.finalize(owner, self._returned.append, segment)
+        weakref.finalize(owner, self._return, segment)
         return np.asarray(owner).view(dtype).reshape(shape)
+
+    def _return(self, segment: Segment) -> None:
+        """Keep the segment of an array that is gone, unless the pool is closed."""
+        self._returned.append(segment)
+        if self._closed:
+            self._returned.clear()
 
     def _take_returned(self) -> None:
         """Put the segments of arrays that are gone back into the pool; the caller has the lock."""

@@ -41,6 +41,8 @@ class Operations:
         self.coalescing: Optional[Coalescing] = None
         #: Completes the futures of collectives, which end in their order.
         self._completions = Completions(f"collectives-futures-{group}")
+        #: Completes those of messages. One may take long, and must not delay the others.
+        self._message_completions = Completions(f"collectives-messages-{group}", in_order=False)
 
     def begin(
         self,
@@ -56,7 +58,7 @@ class Operations:
         body: bytes = b"",
     ) -> Optional[Work]:
         """Begin an operation; unless ``async_op``, wait until it is done."""
-        if self.coalescing is not None and not async_op and self.coalescing.is_callers():
+        if not async_op and self.block_of_caller() is not None:
             self.begin(code, outputs, inputs, True, timeout, peer=peer, tag=tag, op=op, body=body)
             return None
         if op is not None:
@@ -88,10 +90,11 @@ class Operations:
             staged.release()
             raise
         if async_op:
-            own_thread = code in _MESSAGES
-            made = self.work([reply.next_long()], staged, wait_ms, outputs, own_thread)
+            made = self.work(
+                [reply.next_long()], staged, wait_ms, outputs, message=code in _MESSAGES
+            )
             if code == _codes.BARRIER:
-                made.when_known(self.pending.settle)
+                made.when_known(lambda: self.pending.settle(made.number))
             return made
         staged.finish()
         self.settle_earlier(code)
@@ -188,7 +191,11 @@ class Operations:
             raise
         return [
             self.work(
-                [reply.next_long()], each, wait_ms, [operand] if operand.written else [], True
+                [reply.next_long()],
+                each,
+                wait_ms,
+                [operand] if operand.written else [],
+                message=True,
             )
             for each, operand in zip(staged, operands)
         ]
@@ -257,13 +264,9 @@ class Operations:
         staged: Staged,
         wait_ms: int,
         outputs: Sequence[Operand],
-        own_thread: bool = False,
+        message: bool = False,
     ) -> Work:
-        """Create the work of an operation that goes on.
-
-        :param own_thread: whether its future has a thread of its own: a message may take long, and
-            must not delay the futures of collectives
-        """
+        """Create the work of an operation that goes on."""
         made = Work(
             self.task,
             self.pending.ended,
@@ -271,12 +274,19 @@ class Operations:
             staged,
             wait_ms + self.extra_ms,
             [each.value for each in outputs],
-            Completions("collectives-future-message") if own_thread else self._completions,
+            self._message_completions if message else self._completions,
         )
-        self.pending.add(made, own_thread)
-        if self.coalescing is not None and self.coalescing.is_callers():
-            self.coalescing.add(made)
+        self.pending.add(made, message)
+        block = self.block_of_caller()
+        if block is not None:
+            block.add(made)
         return made
+
+    def block_of_caller(self) -> Optional[Coalescing]:
+        """Return the block of coalesced operations that the calling thread is in, if it is."""
+        # Read once: another thread may end its block just now.
+        block = self.coalescing
+        return block if block is not None and block.is_callers() else None
 
     def close(self) -> None:
         """Release the memory of the group, which is closed."""

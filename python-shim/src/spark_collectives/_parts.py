@@ -56,7 +56,7 @@ def all_reduce(
     reduction = Reduction(operations, operand, op, operations.limit(timeout))
     if async_op:
         return reduction.begin()
-    if operations.coalescing is not None and operations.coalescing.is_callers():
+    if operations.block_of_caller() is not None:
         reduction.begin()
         return None
     reduction.run()

@@ -1,4 +1,9 @@
-"""The point-to-point functions of ``torch.distributed``, with ranks of the world group."""
+"""The point-to-point functions of ``torch.distributed``, with ranks of the world group.
+
+A message goes from a send to a receive of the same tag, type and number of elements. Messages of
+one sender, receiver and tag keep their order. If type or number differ, both raise
+:class:`CollectiveMismatchError`, and the group goes on.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +22,13 @@ def isend(
     tag: int = 0,
     group_dst: Optional[int] = None,
 ) -> Optional[Work]:
-    """Begin to send the tensor to one rank."""
+    """Begin to send the tensor to one rank, and return the work at once.
+
+    :param tensor: only read; not to be changed until the operation is done
+    :param dst: the receiver, as a rank of the world group. Give it or ``group_dst``
+    :param tag: 0 or more; only a receive with this tag takes the message
+    :param group_dst: the receiver, as a rank of ``group``
+    """
     member = _groups.member(group)
     if member is None:
         return None
@@ -31,7 +42,13 @@ def irecv(
     tag: int = 0,
     group_src: Optional[int] = None,
 ) -> Optional[Work]:
-    """Begin to receive from one rank; without ``src``, from whichever rank sends first."""
+    """Begin to receive from one rank, and return the work at once.
+
+    :param tensor: is overwritten; of the type and number of elements that are sent
+    :param src: the sender, as a rank of the world group; by default whichever sends first
+    :param tag: 0 or more; only a message with this tag is taken
+    :param group_src: the sender, as a rank of ``group``, instead of ``src``
+    """
     member = _groups.member(group)
     if member is None:
         return None
@@ -45,7 +62,15 @@ def send(
     tag: int = 0,
     group_dst: Optional[int] = None,
 ) -> None:
-    """Send the tensor to one rank; return when that rank has called a ``recv`` that matches."""
+    """Send the tensor to one rank.
+
+    Blocks until that rank has called a receive that matches, for the group's timeout at the most.
+
+    :param tensor: only read; not to be changed until the operation is done
+    :param dst: the receiver, as a rank of the world group. Give it or ``group_dst``
+    :param tag: 0 or more; only a receive with this tag takes the message
+    :param group_dst: the receiver, as a rank of ``group``
+    """
     member = _groups.member(group)
     if member is not None:
         member.send(tensor, _groups.peer(member, "dst", dst, group_dst), tag)
@@ -58,9 +83,14 @@ def recv(
     tag: int = 0,
     group_src: Optional[int] = None,
 ) -> int:
-    """Receive from one rank, and return that rank.
+    """Receive from one rank, and return that rank, as a rank of the world group.
 
-    Without ``src``, receives from whichever rank sends first.
+    Blocks until the message is there, for the group's timeout at the most.
+
+    :param tensor: is overwritten; of the type and number of elements that are sent
+    :param src: the sender, as a rank of the world group; by default whichever sends first
+    :param tag: 0 or more; only a message with this tag is taken
+    :param group_src: the sender, as a rank of ``group``, instead of ``src``
     """
     member = _groups.member(group)
     if member is None:
@@ -77,7 +107,15 @@ def source_of(group: ProcessGroup, src: Optional[int], group_src: Optional[int])
 
 
 class P2POp:
-    """A message of a batch: ``op`` is :func:`isend` or :func:`irecv`."""
+    """A message of a batch for :func:`batch_isend_irecv`.
+
+    :param op: :func:`isend` or :func:`irecv`, the function itself
+    :param tensor: what is sent, or overwritten
+    :param peer: the other rank, as a rank of the world group. Give it or ``group_peer``
+    :param group: by default the world group
+    :param tag: 0 or more
+    :param group_peer: the other rank, as a rank of ``group``
+    """
 
     def __init__(
         self,
@@ -99,7 +137,12 @@ class P2POp:
 
 
 def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> List[Work]:
-    """Begin several messages of one group; their order does not matter."""
+    """Begin several messages of one group, and return their works at once.
+
+    Their order does not matter: two ranks may both send first. All are checked before one begins.
+
+    :param p2p_op_list: at least one, all of one group
+    """
     if not p2p_op_list:
         raise ValueError("The batch is empty")
     group = p2p_op_list[0].group

@@ -169,8 +169,12 @@ class LineWriter(io.TextIOBase):
         self._reporter = reporter
         self._kind = kind
         self._before = before
-        self._queue: _SerialQueue[Optional[str]] = _SerialQueue(self._take)
         self._rest = ""
+        self._begin()
+
+    def _begin(self) -> None:
+        self._process = os.getpid()
+        self._queue: _SerialQueue[Optional[str]] = _SerialQueue(self._take)
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
@@ -188,6 +192,9 @@ class LineWriter(io.TextIOBase):
     def write(self, text: str) -> int:
         """Write the text, and report the lines that it completes."""
         self._before.write(text)
+        if self._process != os.getpid():
+            # A thread of the parent may have had the queue's lock when this process was forked.
+            self._begin()
         self._queue.put(text)
         return len(text)
 

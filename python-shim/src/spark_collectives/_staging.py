@@ -130,10 +130,13 @@ class Staged:
         if self.back:
             for segment, used in zip(self.segments, self.used):
                 segment.receive(0, used)
-        for array, memory in self.back:
-            np.copyto(array, memory)
-        self.back = []
-        self.release()
+        try:
+            for array, memory in self.back:
+                _arrays.require_memory(array)
+                np.copyto(array, memory)
+        finally:
+            self.back = []
+            self.release()
 
     def release(self) -> None:
         """Return the segments to the pool; nobody uses them any more."""

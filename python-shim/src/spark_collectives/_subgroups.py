@@ -70,13 +70,13 @@ def new_subgroups(
     pg_options: Any = None,
     group_desc: Optional[str] = None,
 ) -> Tuple[ProcessGroup, List[MaybeGroup]]:
-    """Create groups of ``group_size`` neighbouring ranks; return this rank's, and all of them.
+    """Create groups of ``group_size`` consecutive ranks; return this rank's, and all of them.
 
     Called by all ranks of the world group.
 
-    :param group_size: by default the number of ranks on this rank's host, on the assumption that
-        the ranks of each host are neighbours and as many; :meth:`ProcessGroup.new_local_group`
-        assumes nothing
+    :param group_size: by default the number of ranks on this rank's host. This assumes that each
+        host has the same number of ranks, with consecutive numbers;
+        :meth:`ProcessGroup.new_local_group` assumes nothing
     :param group: the group whose ranks are put in groups; by default the world group
     :raises ValueError: if the size of the group is not a multiple of ``group_size``
     """

@@ -7,7 +7,15 @@ from typing import Any, Callable, Optional
 
 
 class Future(concurrent.futures.Future):  # type: ignore[type-arg]
-    """What an operation will write: a future of Python with the methods of torch's besides."""
+    """What an operation will write: a future of Python with the methods of torch's besides.
+
+    It cannot be cancelled: the operation goes on.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        # One that runs cannot be cancelled.
+        self.set_running_or_notify_cancel()
 
     def wait(self, timeout: Optional[float] = None) -> Any:
         """Wait until the future is done, and return its value or raise its error.

@@ -36,7 +36,15 @@ def iterate(
     made in an iteration. Iterations are counted from 1. Blocks until the loop has ended.
 
     The numbers are added in the order of the partitions, wherever the ranks run: the same
-    partitions give the same bits on every run.
+    partitions give the same bits on every run. This computes a mean::
+
+        def contribution(mean, rows, iteration):
+            return [sum(rows), len(rows)]
+
+        def update(mean, total, iteration):
+            return total[0] / total[1]
+
+        mean = iterate(rdd, 0.0, contribution, update, max_iterations=1).state
 
     :param rows: an RDD or a DataFrame, with as many slots as it has partitions
     :param initial: the state before the first iteration. A numpy array, whose type and shape must
@@ -61,9 +69,6 @@ def iterate(
     :raises IterationError: if a function has failed; it names rank and iteration, and the rank's
         stack trace is its cause
     :raises RankFailedError: if the ranks have failed otherwise
-
-    >>> result = iterate(rdd, 0.0, lambda mean, rows, i: [sum(rows), len(rows)],
-    ...                  lambda mean, total, i: total[0] / total[1], 1)  # doctest: +SKIP
     """
     _require_positive("max_iterations", max_iterations)
     if checkpoint_interval is not None:

@@ -44,7 +44,7 @@ class _Contents:
             self.each = [np.frombuffer(pickled(value), np.uint8) for value in objects]
         except Exception as e:
             self.error = e
-            text = f"{type(e).__name__}: {e}".encode()[:_MOST_TEXT_BYTES]
+            text = f"{type(e).__name__}: {e}".encode("utf-8", "backslashreplace")[:_MOST_TEXT_BYTES]
             self.text = np.frombuffer(text or b"?", np.uint8)
 
     def sizes(self, count: int) -> Any:
@@ -97,13 +97,28 @@ def _raise_on_all(group: ProcessGroup, root: int, length: int, own: _Contents) -
     raise own.error or _refusal(root, text)
 
 
+def _member(group: Group) -> Optional[ProcessGroup]:
+    """Return the group to call; refuse a block, in which nothing is waited for."""
+    member = _groups.member(group)
+    if member is not None and member._operations.block_of_caller() is not None:
+        raise RuntimeError(
+            "Objects cannot be exchanged in a block of coalesced operations: how large they are "
+            "has to be known first. Do it before or after the block"
+        )
+    return member
+
+
 def _buffers(sizes: Any) -> List[Any]:
     return [np.empty(int(size), np.uint8) for size in sizes]
 
 
 def all_gather_object(object_list: List[Any], obj: Any, group: Group = None) -> None:
-    """Gather the objects of all ranks, in rank order, in ``object_list`` on all ranks."""
-    member = _groups.member(group)
+    """Gather the objects of all ranks, in rank order, on all ranks.
+
+    :param object_list: what is overwritten: a list with an element for each rank
+    :raises ObjectSerializationError: if another rank cannot pickle its object; the group goes on
+    """
+    member = _member(group)
     if member is None:
         return
     _require_length(object_list, member.size, "object_list")
@@ -123,8 +138,15 @@ def gather_object(
     group: Group = None,
     group_dst: Optional[int] = None,
 ) -> None:
-    """Gather the objects of all ranks at rank ``dst``; only it passes ``object_gather_list``."""
-    member = _groups.member(group)
+    """Gather the objects of all ranks, in rank order, at rank ``dst``.
+
+    :param object_gather_list: at ``dst`` what is overwritten: a list with an element for each
+        rank. Elsewhere it is ignored
+    :param dst: the root, as a rank of the world group; by default rank 0 of ``group``
+    :param group_dst: the root, as a rank of ``group``, instead of ``dst``
+    :raises ObjectSerializationError: if another rank cannot pickle its object; the group goes on
+    """
+    member = _member(group)
     if member is None:
         return
     root = _groups.root(member, "dst", dst, group_dst)
@@ -148,9 +170,16 @@ def broadcast_object_list(
     device: Any = None,
     group_src: Optional[int] = None,
 ) -> None:
-    """Send the objects of rank ``src`` to all ranks; all lists have the same length."""
+    """Send the objects of rank ``src`` to all other ranks, which overwrite theirs.
+
+    :param object_list: of the same length on all ranks
+    :param src: the root, as a rank of the world group; by default rank 0 of ``group``
+    :param device: must be None, or the CPU
+    :param group_src: the root, as a rank of ``group``, instead of ``src``
+    :raises ObjectSerializationError: if the root cannot pickle an object; the group goes on
+    """
     require_cpu(device)
-    member = _groups.member(group)
+    member = _member(group)
     if member is None:
         return
     root = _groups.root(member, "src", src, group_src)
@@ -174,8 +203,16 @@ def scatter_object_list(
     group: Group = None,
     group_src: Optional[int] = None,
 ) -> None:
-    """Send each rank one object of rank ``src``; it becomes the first one of the output list."""
-    member = _groups.member(group)
+    """Send each rank one of the objects of rank ``src``.
+
+    :param scatter_object_output_list: its first element is overwritten
+    :param scatter_object_input_list: at ``src`` a list with an object for each rank. Elsewhere it
+        is ignored
+    :param src: the root, as a rank of the world group; by default rank 0 of ``group``
+    :param group_src: the root, as a rank of ``group``, instead of ``src``
+    :raises ObjectSerializationError: if the root cannot pickle an object; the group goes on
+    """
+    member = _member(group)
     if member is None:
         return
     root = _groups.root(member, "src", src, group_src)
@@ -205,9 +242,15 @@ def send_object_list(
     device: Any = None,
     group_dst: Optional[int] = None,
 ) -> None:
-    """Send the objects to one rank, which passes a list of the same length."""
+    """Send the objects to one rank, and block until it receives them.
+
+    :param object_list: of the length that the receiver's list has
+    :param dst: the receiver, as a rank of the world group. Give it or ``group_dst``
+    :param device: must be None, or the CPU
+    :param group_dst: the receiver, as a rank of ``group``
+    """
     require_cpu(device)
-    member = _groups.member(group)
+    member = _member(group)
     if member is None:
         return
     peer = _groups.peer(member, "dst", dst, group_dst)
@@ -229,9 +272,16 @@ def recv_object_list(
     device: Any = None,
     group_src: Optional[int] = None,
 ) -> int:
-    """Receive objects from one rank; without ``src``, from the first to send. Return that rank."""
+    """Receive objects from one rank, and return that rank, as a rank of the world group.
+
+    :param object_list: is overwritten; of the length that the sender's list has
+    :param src: the sender, as a rank of the world group; by default whichever sends first
+    :param device: must be None, or the CPU
+    :param group_src: the sender, as a rank of ``group``, instead of ``src``
+    :raises ObjectSerializationError: if the sender cannot pickle an object; the group goes on
+    """
     require_cpu(device)
-    member = _groups.member(group)
+    member = _member(group)
     if member is None:
         return -1
     sizes = np.empty(len(object_list), np.int64)

@@ -22,12 +22,17 @@ class ProcessGroup(GroupOperations):
 
     Ranks are those of the group, 0 to ``size - 1``. The methods follow the Java library's
     ``ProcessGroup``; the functions of the package have the names, the arguments and the global
-    ranks of ``torch.distributed``.
+    ranks of ``torch.distributed``, and say of which sizes the arrays are.
+
+    ``rank`` is the rank of this task in the group, ``size`` the number of ranks, and ``name`` the
+    unique name of the group. ``global_ranks`` has the rank in the world group of each rank, and
+    ``backend`` the name of the backend, as it was asked for.
 
     Collectives must be called by all ranks of the group, in the same order, with arrays of the same
     type and number of elements. Arrays are numpy's, or CPU tensors of torch; operations read and
     write their memory. With ``async_op=True`` an operation returns a :class:`Work` at once; else it
-    returns when it is done. ``timeout`` is for this operation, instead of the group's.
+    returns when it is done. ``timeout``, in seconds or a ``timedelta``, is for this operation,
+    instead of the group's.
 
     When a rank fails, is killed, or leaves while others wait for it, or an operation misses its
     deadline, every pending and future operation of the group raises on every rank.
@@ -43,11 +48,8 @@ class ProcessGroup(GroupOperations):
         self.rank: int = reply.next_int()
         self.size: int = reply.next_int()
         group_ms = reply.next_long()
-        #: The unique name.
         self.name: str = reply.next_text()
-        #: The global rank of each rank of the group.
         self.global_ranks: Tuple[int, ...] = task.numbering.to_global(reply.next_ints())
-        #: The name of the backend, as it was asked for; ``"spark"`` unless it was.
         self.backend = backend
         self._operations = Operations(task, self._id, timeout_ms or group_ms)
         self._closed = False

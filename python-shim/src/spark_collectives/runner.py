@@ -52,7 +52,7 @@ def run(
     here, each with ``[rank N]`` before it. When a rank fails, all ranks stop, and the first
     exception is raised here, with the rank's stack trace as its cause. It is raised as
     :class:`RankFailedError` if it cannot be pickled, is too large, is ``SystemExit`` or the like,
-    or if ranks do not report to this process.
+    or if ranks do not report to this process. Blocks until all ranks have ended.
 
     :param fn: called once on each rank; it and its results must be picklable by cloudpickle
     :param spark: the session; by default the active one
@@ -60,6 +60,9 @@ def run(
         own RPC. By default they do, except with Spark Connect, where they cannot
     :param progress: whether a bar shows the number of ranks that are done, or the progress that
         :func:`report_progress` reports. By default it does in terminals and notebooks. Needs tqdm
+    :raises RuntimeError: if there is no session, the session lacks the library's jar, or fewer
+        slots are free than there are ranks
+    :raises ValueError: if ``num_ranks`` is less than 1, or for ``stream=True`` with Spark Connect
     """
     if num_ranks < 1:
         raise ValueError(f"There must be at least one rank, not {num_ranks}")

@@ -17,6 +17,9 @@ _KEYS = ("spark.jars", "spark.plugins")
 #: The environment variable with options for the spark-submit that PySpark itself calls.
 _ARGUMENTS = "PYSPARK_SUBMIT_ARGS"
 
+#: The option of spark-submit to read Spark's own file beside that of ``--properties-file``.
+_WITH_DEFAULTS = "--load-spark-defaults"
+
 
 def jar_path() -> str:
     """Return the path of the library's jar, which is part of this package."""
@@ -40,18 +43,20 @@ def _jar(name: str) -> str:
 
 
 def configure(builder: Any) -> Any:
-    """Set ``spark.jars`` and ``spark.plugins`` of a ``SparkSession.builder``; return the builder.
+    """Add the jars and the plugin to a ``SparkSession.builder``; return the builder.
 
-    The jars are the library's and that of :mod:`spark_collectives.ml`. They and the plugin are
-    added to the builder's values or, if it has none, to those of ``spark-submit``, of
-    ``PYSPARK_SUBMIT_ARGS`` or of ``spark-defaults.conf``. Call it before the session begins: Spark
-    loads plugins only then.
+    ::
+
+        spark = configure(SparkSession.builder.master("local-cluster[2,2,1024]")).getOrCreate()
+
+    The jars, the library's and that for ``spark_collectives.ml``, are added to ``spark.jars``, and
+    the plugin to ``spark.plugins``: to the builder's values or, if it has none, to those of
+    ``spark-submit``, of ``PYSPARK_SUBMIT_ARGS`` or of ``spark-defaults.conf``. Call it before the
+    session begins: Spark loads plugins only then.
 
     :raises RuntimeError: if Spark's JVM runs already, as under ``spark-submit``, and was started
         without the jar, which cannot be added any more, or with the jar of another release; or if
         a session runs already without the plugin
-
-    >>> spark = configure(SparkSession.builder.master("local-cluster[2,2,1024]")).getOrCreate()
     """
     _require_session_with_plugin()
     jvm = _running_jvm()
@@ -117,8 +122,15 @@ def _settings_to_come() -> Tuple[Dict[str, str], Dict[str, str]]:
 
     The JVM will be started with them; the builder's options replace them.
     """
-    arguments, file = _read_arguments(shlex.split(os.environ.get(_ARGUMENTS, "")))
-    return arguments, {**_read_settings(file or _defaults_file()), **arguments}
+    words = shlex.split(os.environ.get(_ARGUMENTS, ""))
+    arguments, file = _read_arguments(words)
+    files = [file] if file else [_defaults_file()]
+    if file and _WITH_DEFAULTS in words:
+        files.insert(0, _defaults_file())
+    settings: Dict[str, str] = {}
+    for each in files:
+        settings.update(_read_settings(each))
+    return arguments, {**settings, **arguments}
 
 
 def _read_arguments(words: List[str]) -> Tuple[Dict[str, str], str]:
@@ -166,6 +178,19 @@ def _read_settings(file: str) -> Dict[str, str]:
         text = Path(file).read_text(encoding="utf-8")
     except OSError:
         return {}
+    lines: List[str] = []
+    for line in text.splitlines():
+        if lines and _goes_on(lines[-1]):
+            lines[-1] = lines[-1][:-1] + line.lstrip()
+        else:
+            lines.append(line)
     # A key, and behind a space, "=" or ":" its value, as java.util.Properties reads them.
-    found = re.findall(r"^[ \t]*([^\s#!=:]+)[ \t]*[=: \t][ \t]*(.*?)[ \t]*$", text, re.MULTILINE)
-    return dict(found)
+    setting = re.compile(r"[ \t]*([^\s#!=:]+)[ \t]*[=: \t][ \t]*(.*?)[ \t]*")
+    found = (setting.fullmatch(line) for line in lines)
+    return {match[1]: match[2] for match in found if match is not None}
+
+
+def _goes_on(line: str) -> bool:
+    """Return whether a line is no comment and ends with a backslash that is not escaped."""
+    backslashes = len(line) - len(line.rstrip("\\"))
+    return backslashes % 2 == 1 and not line.lstrip().startswith(("#", "!"))

@@ -30,9 +30,10 @@ class Store:
     """A group's part of the driver's store, for keys of the application.
 
     The semantics are those of ``torch.distributed.Store``. Values are byte strings of up to
-    2046 MiB; texts are encoded as UTF-8. Calls that wait do so for ``timeout``, by default
-    :attr:`timeout`, which begins as ``spark.collectives.store.timeout``, and raise once the group
-    has failed.
+    2046 MiB; texts are encoded as UTF-8. A call that waits takes a ``timeout`` in seconds. Without
+    one it waits as long as the property ``timeout`` says, which is
+    ``spark.collectives.store.timeout`` at first. It then raises :class:`StoreTimeoutError`. It
+    raises earlier if the group fails.
     """
 
     def __init__(self, task: Task, group: int) -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import struct
 import threading
 import time
 from datetime import timedelta
 from typing import Any, Callable, List, Optional, Protocol, Union
 
-from . import _codes, _connection
+from . import _codes, _connection, errors
 from ._completions import Completions
 from ._task import Task
 from .futures import Future
+
+_log = logging.getLogger(__name__)
 
 #: A duration: a timedelta, or a number of seconds.
 Seconds = Union[timedelta, float, int]
@@ -50,7 +54,8 @@ class Work:
     result once :meth:`wait` has returned or :meth:`is_completed` has returned True; at the latest,
     if it is a collective, when a later collective of the group has been waited for; if it is a
     message, when a later barrier has. So it may be dropped. Until then nobody else may use the
-    arrays. Thread-safe.
+    arrays. If it fails and nobody asks for its error, the error is logged, unless the whole group
+    has failed. Thread-safe.
     """
 
     def __init__(
@@ -78,8 +83,14 @@ class Work:
         self._lock = threading.Lock()
         self._lock_of_future = threading.Lock()
         self._done = False
+        #: Whether also the callbacks have been called.
+        self._settled = False
         self._error: Optional[Exception] = None
         self._source = -1
+        #: Whether somebody has its error.
+        self._told = False
+        #: Its place in the order in which the group's works have begun.
+        self.number = 0
 
     def wait(self, timeout: Optional[Seconds] = None) -> bool:
         """Wait until the operation is done, and return True.
@@ -92,6 +103,7 @@ class Work:
             self._await(millis(timeout))
         done = self._done
         if self._error is not None:
+            self._told = True
             raise self._error
         return done
 
@@ -118,13 +130,49 @@ class Work:
                 self._lock.release()
         return self._done
 
+    def settle(self) -> None:
+        """Notice that the operation is done, if it is: its arrays then have their result.
+
+        Unlike :meth:`is_completed` it waits for a thread that makes the last copies just now, also
+        those of :meth:`when_known`.
+        """
+        if self._settled:
+            return
+        if not self._lock.acquire(blocking=False):
+            # The last part ends last. Another thread that has learned its end has removed it.
+            last = self._ids[-1:]
+            if last and not self._has_ended(last[0]):
+                return
+            self._lock.acquire()
+        try:
+            if not self._done:
+                self._ask(_codes.TEST_WORK, 0)
+        finally:
+            self._lock.release()
+
+    def _has_ended(self, id_: int) -> bool:
+        """Ask whether a part has ended, and leave its end to be learned by another thread."""
+        reply = self._task.connection().call(
+            _codes.TEST_WORK,
+            flags=_codes.CHOICE,
+            body=struct.pack("<Q", id_),
+            patience=self._wait_ms / 1000.0 + _connection.MARGIN_SECONDS,
+        )
+        return reply.status != _codes.PENDING
+
     def is_success(self) -> bool:
         """Return whether the operation is done and did not fail."""
         return self.is_completed() and self._error is None
 
+    @property
+    def succeeded(self) -> bool:
+        """Whether the operation is known to have succeeded. Asks nobody, and so takes no lock."""
+        return self._done and self._error is None
+
     def exception(self) -> Optional[Exception]:
         """Return the error of the operation; None if it has none, or is not done."""
         self.is_completed()
+        self._told = True
         return self._error
 
     def source_rank(self) -> int:
@@ -138,22 +186,25 @@ class Work:
     def get_future(self) -> Future:
         """Return a future of the arrays that the operation writes.
 
-        A thread of the group completes it, and runs what is chained to it. If the operation fails,
-        the future has its error.
+        A thread of the group completes it, and runs what is chained to it. That may wait for other
+        operations of the group. If the operation fails, the future has its error.
         """
         with self._lock_of_future:
             if self._future is None:
                 self._future = Future()
-                self._completions.add(self._complete)
+                self._completions.add(self._wait_for_future, self._complete)
             return self._future
+
+    def _wait_for_future(self) -> None:
+        with contextlib.suppress(Exception):
+            self.wait()
 
     def _complete(self) -> None:
         future = self._future
         assert future is not None
-        try:
-            self.wait()
-        except Exception as e:
-            future.set_exception(e)
+        if self._error is not None:
+            self._told = True
+            future.set_exception(self._error)
         else:
             future.set_result(self.result())
 
@@ -182,12 +233,23 @@ class Work:
         callbacks, self._callbacks = self._callbacks, []
         for call in callbacks:
             call()
+        self._settled = True
         self._ended(self)
+
+    def __del__(self) -> None:
+        """Log an error of which nobody would hear."""
+        # The error of a group that has failed is raised by all of its later operations.
+        of_group = isinstance(self._error, errors.CollectiveError) and not isinstance(
+            self._error, errors.CollectiveMismatchError
+        )
+        if self._error is not None and not self._told and not of_group:
+            _log.warning("An operation that nobody has waited for has failed: %s", self._error)
 
     def when_known(self, call: Callable[[], None]) -> None:
         """Make a call, which raises nothing, once the operation is known to have ended.
 
-        The thread that has noticed the end makes it, before any wait returns.
+        The thread that has noticed the end makes it, and has the work's lock meanwhile: the call
+        must ask for the end of no work that began later.
         """
         with self._lock:
             if not self._done:

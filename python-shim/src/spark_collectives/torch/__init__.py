@@ -3,20 +3,24 @@
 Importing this module registers the backend. In a task of a Spark barrier stage the ranks then find
 each other through the driver: no address, no port, no environment variable::
 
-    import torch.distributed as dist
-    import spark_collectives.torch
-
     def train(rows):
+        import torch
+        import torch.distributed as dist
+        import spark_collectives.torch  # on each rank: registers the backend
+
         dist.init_process_group("spark")
-        model = torch.nn.parallel.DistributedDataParallel(make_model())
+        model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(10, 1))
         ...
+        yield dist.get_rank()
         dist.destroy_process_group()
 
     rdd.barrier().mapPartitions(train).collect()
 
-The backend takes dense tensors of any type and stride, and sums sparse ones. Tensors of a GPU
-are copied to the host and back. torch's own backends can use the same rendezvous, by default or
-with ``init_method="spark://"``::
+The backend takes dense tensors of any stride, and sums sparse ones. Their elements are booleans,
+integers of 8 to 64 bits, float16, bfloat16, float32, float64, complex64 or complex128; tensors of
+float8_e4m3fn and float8_e5m2 can be moved, not reduced. Tensors of a GPU are copied to the host and
+back. torch's own backends can use the same rendezvous, by default or with
+``init_method="spark://"``::
 
     dist.init_process_group("gloo")  # no MASTER_ADDR: the driver's store is used
 

@@ -91,6 +91,30 @@ def require_alike(call: str, tensors: Sequence[torch.Tensor], like: torch.Tensor
             )
 
 
+def require_parts(
+    call: str, wholes: Sequence[torch.Tensor], parts: Sequence[torch.Tensor], size: int
+) -> None:
+    """Require pairs of a tensor with a part for each rank and a tensor of one part."""
+    if len(wholes) != len(parts):
+        refuse(
+            call,
+            f"requires input/output tensor lists to have the same length: {len(wholes)} and "
+            f"{len(parts)}",
+        )
+    for index, (whole, part) in enumerate(zip(wholes, parts)):
+        if whole.dtype is not part.dtype:
+            refuse(
+                call,
+                f"invalid tensor type at index {index} (expected {part.dtype}, got {whole.dtype})",
+            )
+        if whole.numel() != size * part.numel():
+            refuse(
+                call,
+                f"invalid tensor size at index {index}: {whole.numel()} elements, and {size} ranks "
+                f"have {part.numel()} each",
+            )
+
+
 def root(call: str, value: Any, size: int) -> int:
     """Return the root: an option's, or a number."""
     rank = operator.index(value)

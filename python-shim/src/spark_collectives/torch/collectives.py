@@ -211,6 +211,7 @@ class Collectives(WorkFactory):
         opts: Any = None,
     ) -> SparkWork:
         """Reduce each of the tensors over all ranks; each rank gets one part of each."""
+        arguments.require_parts("reduce_scatter", inputTensors, outputTensors, self.group.size)
         return self._combine(
             [self.reduce_scatter_single(*pair, opts) for pair in zip(outputTensors, inputTensors)],
             "reduce_scatter",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Optional, Sequence
+from typing import Any, List, Optional, Sequence, Tuple
 
 import torch
 
@@ -45,11 +45,13 @@ class Exchanges(WorkFactory):
                     f"invalid output tensor list at index {index} (expected length {expected}, got "
                     f"{len(outputs)})",
                 )
+        for outputs in lists[1:]:
+            for output, like in zip(outputs, lists[0]):
+                arguments.require_alike("allgather", [output], like)
         limit = arguments.timeout_of(opts, timeout)
-        works = [
-            self._all_gather(lists[0][index :: len(inputs)], tensor, opts, limit)
-            for index, tensor in enumerate(inputs)
-        ]
+        pairs = [(lists[0][index :: len(inputs)], tensor) for index, tensor in enumerate(inputs)]
+        self._require_outputs(pairs)
+        works = [self._all_gather(outputs, tensor, opts, limit) for outputs, tensor in pairs]
         if len(works) == 1:
             return works[0]
         return self._combine(works, "allgather", _copies_of(lists))
@@ -62,8 +64,6 @@ class Exchanges(WorkFactory):
         timeout: Any,
         part: bool = False,
     ) -> SparkWork:
-        if any(each.dtype is not tensor.dtype for each in outputs):
-            arguments.require_alike("allgather", outputs, tensor)
         return self._begin(
             opts,
             timeout,
@@ -75,6 +75,17 @@ class Exchanges(WorkFactory):
             inputs=[tensor],
             part=part,
         )
+
+    def _require_outputs(
+        self, pairs: Sequence[Tuple[Sequence[torch.Tensor], torch.Tensor]]
+    ) -> None:
+        """Require all outputs to fit, before the first of several operations begins."""
+        for outputs, tensor in pairs:
+            if any(each.dtype is not tensor.dtype for each in outputs):
+                arguments.require_alike("allgather", outputs, tensor)
+            own = outputs[self.group.rank]
+            if len(pairs) > 1 and own.numel() != tensor.numel():
+                arguments.require_alike("allgather", [own], tensor)
 
     def all_gather_single(
         self,
@@ -101,6 +112,7 @@ class Exchanges(WorkFactory):
         self, output_lists: Tensors, input_list: Tensors, opts: Any = None
     ) -> SparkWork:
         """Gather each of the tensors in one tensor on all ranks."""
+        arguments.require_parts("allgather", output_lists, input_list, self.group.size)
         return self._combine(
             [self.all_gather_single(*pair, opts) for pair in zip(output_lists, input_list)],
             "allgather",
@@ -121,12 +133,11 @@ class Exchanges(WorkFactory):
                     "allgather_coalesced",
                     f"invalid output size: (expected length {len(inputs)}, got {len(outputs)})",
                 )
+        pairs = [([of_rank[i] for of_rank in output_lists], each) for i, each in enumerate(inputs)]
+        self._require_outputs(pairs)
         end = profiling.begin("allgather", inputs)
         try:
-            works = [
-                self._all_gather([of_rank[i] for of_rank in output_lists], tensor, opts, None, True)
-                for i, tensor in enumerate(inputs)
-            ]
+            works = [self._all_gather(*pair, opts, None, True) for pair in pairs]
         except BaseException:
             if end is not None:
                 end()
@@ -173,9 +184,8 @@ class Exchanges(WorkFactory):
         if self.group.rank == target:
             if output is None:
                 arguments.refuse("gather", "requires an output tensor at the root")
-            into = [
-                each.view_as(input) for each in output.detach().view(self.group.size, -1).unbind(0)
-            ]
+            arguments.require_parts("gather", [output], [input], self.group.size)
+            into = list(output.detach().view(self.group.size, *input.shape).unbind(0))
         return self.gather([into] if into else [], [input], opts)
 
     gather_into_tensor = gather_single

@@ -148,6 +148,13 @@ Options: Any = getattr(torch._C._distributed_c10d.Backend, "Options", None)
 if Options is None:
     Options = c10d.ProcessGroup.Options
 
+for _owner, _attribute in ((Options, "_timeout"), (c10d._world, "_default_pg")):
+    if not hasattr(_owner, _attribute):
+        raise ImportError(
+            f"torch {torch.__version__} is too new for this version of spark_collectives, which "
+            f"needs {_attribute} of its {getattr(_owner, '__name__', '_world')}"
+        )
+
 #: torch's own state of a process.
 World: Any = c10d._World
 

@@ -36,8 +36,13 @@ class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup)
         self._store = store
         self._timeout = timeout or group.timeout
         self._completions = Completions(f"collectives-torch-{group.name}")
+        self._message_completions = Completions(
+            f"collectives-torch-messages-{group.name}", in_order=False
+        )
         self._name = ""
         self._description = ""
+        #: The group of the package of whose ranks others are made; None for the task's world.
+        self._parent: Optional[ProcessGroup] = None
         #: The group that this one is the rest of. It stays open until this one is shut down,
         #: because the end of a group ends those that were made of it.
         self._origin: Optional[SparkProcessGroup] = None
@@ -49,7 +54,10 @@ class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup)
 
         :param backend_options: their ``pg_options``
         """
-        world = distributed.init_process_group()
+        # Once torch's default group was shrunk, its ranks are those of the rest.
+        default = dist.group.WORLD
+        parent = default._parent if isinstance(default, SparkProcessGroup) else None
+        world = parent or distributed.init_process_group()
         ranks = list(options.global_ranks_in_group) or list(range(world.size))
         if len(ranks) != options.group_size or ranks[options.group_rank] != world.rank:
             raise ValueError(
@@ -57,13 +65,20 @@ class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup)
                 f"rank {world.rank} of {world.size}: the rank of a task is its partition. Leave "
                 "rank and world_size out"
             )
+        members = [world.global_ranks[each] for each in ranks]
         timeout = group_options.timeout(options.timeout, backend_options)
-        return cls._of(world, ranks, options.store, timeout, options.group_id)
+        return cls._of(parent, members, options.store, timeout, options.group_id)
 
     @classmethod
     def _of(
-        cls, world: ProcessGroup, ranks: Sequence[int], store: Any, timeout: Any, name: str
+        cls,
+        parent: Optional[ProcessGroup],
+        ranks: Sequence[int],
+        store: Any,
+        timeout: Any,
+        name: str,
     ) -> SparkProcessGroup:
+        world = parent or distributed.init_process_group()
         # A new group even if it has all ranks: torch closes its groups, and the world group stays.
         with _debug_level.at_least(_debug_level.DebugLevel[dist.get_debug_level().name]):
             group = world.new_group(
@@ -74,7 +89,9 @@ class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup)
         given = seconds(timeout)
         if timeout == default_pg_timeout and not private.ASKS_FOR_TIMEOUT:
             given = None
-        return cls(group, store, given)
+        made = cls(group, store, given)
+        made._parent = parent
+        return made
 
     # Properties of the group
 
@@ -145,10 +162,9 @@ class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup)
         if self.group.rank not in new_ranks:
             return None
         ranks = [self.group.global_ranks[each] for each in new_ranks]
-        world = distributed.init_process_group()
         store = dist.PrefixStore(f"{group_name}/", self._store)
         limit = seconds(timeout) or group_options.seconds_in(opts) or self._timeout
-        made = type(self)._of(world, ranks, store, limit, group_name or "split")
+        made = type(self)._of(self._parent, ranks, store, limit, group_name or "split")
         made._set_group_name(group_name or made.group.name)
         made._set_group_desc(group_desc or "")
         return made
@@ -168,6 +184,7 @@ class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup)
             raise errors.of_torch(e) from None
         timeout = group_options.seconds_in(opts) or self._timeout
         made = type(self)(group, self._store, timeout)
+        made._parent = group
         made._origin, self._is_shrunk = self, True
         return made
 

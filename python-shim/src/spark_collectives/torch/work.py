@@ -70,7 +70,10 @@ class SparkWork(TorchWork):  # type: ignore[misc]
 
     def _settle_if_all_ended(self) -> None:
         """Do what is left to be done, though nobody may ever wait for this work."""
-        self.is_completed()
+        # Each work calls this when its end is known, so the last one finds all of them known.
+        if all(work.succeeded for work in self._works):
+            with contextlib.suppress(Exception):
+                self.settle()
 
     def end_with(self, end: Callable[[], None]) -> None:
         """Call a function in the thread that completes the future, once the operation has ended."""
@@ -130,9 +133,8 @@ class SparkWork(TorchWork):  # type: ignore[misc]
             return bool(self._finished.is_set())
         if not all(work.is_completed() for work in self._works):
             return False
-        if self._lock is not None and all(work.is_success() for work in self._works):
-            with contextlib.suppress(Exception):
-                self.settle()
+        if self._lock is not None:
+            self._settle_if_all_ended()
         return True
 
     def is_success(self) -> bool:
@@ -174,9 +176,10 @@ class SparkWork(TorchWork):  # type: ignore[misc]
                 self._source = self._make_future()
                 self._future = self._source.then(self._outcome)
                 if self._works:
-                    self._completions.add(self._finish)
+                    self._completions.add(self._finish, self._complete)
                 else:
                     self._finish()
+                    self._complete()
         return self._future
 
     def _make_future(self) -> Any:
@@ -201,4 +204,6 @@ class SparkWork(TorchWork):  # type: ignore[misc]
         if end is not None:
             end()
         self._finished.set()
+
+    def _complete(self) -> None:
         self._source.set_result(None)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, List, Optional, Sequence
+import threading
+from typing import Any, Callable, List, Optional, Sequence, Tuple
 
 import torch
 
@@ -22,18 +23,20 @@ class WorkFactory:
     group: ProcessGroup
     _timeout: float
     _completions: Completions
-    _coalesced: Optional[List[SparkWork]] = None
+    _message_completions: Completions
+    #: The works since :meth:`start_coalescing`, and the thread that has called it.
+    _coalesced: Optional[Tuple[List[SparkWork], int]] = None
     #: The number of collectives that have begun.
     _sequence = 0
 
     def start_coalescing(self, _: Any = None) -> None:
         """Begin to collect the works of this group; the operations begin at once all the same."""
-        self._coalesced = []
+        self._coalesced = ([], threading.get_ident())
 
     def end_coalescing(self, _: Any = None) -> SparkWork:
         """Return one work for all operations since :meth:`start_coalescing`."""
-        works, self._coalesced = self._coalesced or [], None
-        return self._combine(works, "coalesced operations")
+        block, self._coalesced = self._coalesced, None
+        return self._combine([] if block is None else block[0], "coalesced operations")
 
     _start_coalescing = start_coalescing
     _end_coalescing = end_coalescing
@@ -101,7 +104,7 @@ class WorkFactory:
         after: After = None,
         end: Optional[profiling.End] = None,
     ) -> SparkWork:
-        completions = Completions("collectives-torch-message") if message else self._completions
+        completions = self._message_completions if message else self._completions
         made = SparkWork(
             works, result, completions, description, self.group, limit or self._timeout, after
         )
@@ -109,8 +112,9 @@ class WorkFactory:
             made.end_with(end)
         if not works:
             made.wait()
-        if self._coalesced is not None:
-            self._coalesced.append(made)
+        block = self._coalesced
+        if block is not None and block[1] == threading.get_ident():
+            block[0].append(made)
         return made
 
     def _combine(

@@ -58,7 +58,13 @@ final class WorkerCalls {
         case CallCode.CHECK_NUMBERS -> checkNumbers(request, reply);
         case CallCode.AWAIT_WORK ->
             bridge.works().await(request.nextLong(), request.timeout(), reply);
-        case CallCode.TEST_WORK -> bridge.works().test(request.nextLong(), reply);
+        case CallCode.TEST_WORK -> {
+          if (request.isChosen()) {
+            bridge.works().look(request.nextLong(), reply);
+          } else {
+            bridge.works().test(request.nextLong(), reply);
+          }
+        }
         case CallCode.BRING -> {
           apart.take(request.tag(), request.isChosen(), request.nextLong(), request.rest());
           reply.begin(Reply.DONE);

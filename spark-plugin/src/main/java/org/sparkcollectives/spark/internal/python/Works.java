@@ -124,6 +124,12 @@ final class Works {
     }
   }
 
+  /** Reports whether a work has ended, and leaves its end to be told to who asks for that. */
+  void look(long id, Reply reply) {
+    Kept work = works.get(id);
+    reply.begin(work == null || work.isCompleted() ? Reply.DONE : Reply.PENDING);
+  }
+
   private void tell(long id, Kept work, Reply reply) {
     works.remove(id);
     int source = work.end();

@@ -253,6 +253,23 @@ class TaskBridgeTest {
     return worker.call(CallCode.TEST_WORK, 0, buffer(8).putLong(work).array());
   }
 
+  private static byte look(BridgeWorker worker, long work) throws IOException {
+    return worker.call(CallCode.TEST_WORK, 2, buffer(8).putLong(work).array()).get();
+  }
+
+  @Test
+  void whoLooksWhetherAWorkHasEndedLeavesItsEndToOthers() throws Exception {
+    try (BridgeWorker worker = connect()) {
+      done(worker.call(CallCode.JOIN, 0, new byte[0]));
+      long work = beginToSend(worker, 0, allocate(worker, 0));
+      assertThat(look(worker, work)).isEqualTo(Reply.PENDING);
+      sent.complete(List.of());
+      assertThat(look(worker, work)).isEqualTo(Reply.DONE);
+      done(endOf(worker, work));
+      assertThat(look(worker, work)).isEqualTo(Reply.DONE);
+    }
+  }
+
   @Test
   void aWorkOfAGroupThatIsClosedIsForgottenButForItsEnd() throws Exception {
     try (BridgeWorker worker = connect()) {
