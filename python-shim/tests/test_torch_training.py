@@ -13,14 +13,14 @@ SHARDED = ["fully_sharded_losses", "composably_sharded_losses"]
 PLAIN = ("ddp_losses", ())
 UNEVEN = ("ddp_of_uneven_inputs", ())
 SPARSE = ("ddp_of_sparse_gradients", ())
-WAITING = ("ddp_losses_of_hooks_that_wait", ())
+POWER_SGD = ("ddp_losses_with_power_sgd", ())
 HOOKED = [("ddp_losses", (hook,)) for hook in HOOKS]
 FULLY = [(name, ()) for name in SHARDED]
 
 #: The functions that run in one stage, by the number of ranks and the backend.
 STAGES = {
     (1, "spark"): FULLY,
-    (2, "spark"): [PLAIN, SPARSE, *HOOKED, WAITING, *FULLY],
+    (2, "spark"): [PLAIN, SPARSE, *HOOKED, POWER_SGD, *FULLY],
     (2, "gloo"): [PLAIN, SPARSE],
     (4, "spark"): [PLAIN, UNEVEN, *FULLY],
     (4, "gloo"): [PLAIN, UNEVEN],
@@ -57,10 +57,10 @@ def test_ddp_has_the_losses_of_gloo_step_by_step(trained):
     assert ours == of_gloo(trained, 2, PLAIN)
 
 
-def test_hooks_wait_in_callbacks_for_further_collectives(trained):
-    ours = trained[2, "spark", WAITING]
-    for losses in ours[0]:
-        assert losses[-1] < losses[0]
+def test_power_sgd_waits_in_callbacks_for_further_collectives(trained):
+    losses, others = trained[2, "spark", POWER_SGD]
+    assert losses[-1] < losses[0]
+    assert others == losses
 
 
 def test_ddp_of_four_ranks_has_the_losses_of_gloo(trained):

@@ -110,6 +110,7 @@ def nothing():
 @pytest.mark.parametrize("in_order", [True, False])
 def test_futures_are_completed_by_threads_that_end_and_start_again(monkeypatch, in_order):
     monkeypatch.setattr(_completions, "_LINGER_SECONDS", 0.01)
+    monkeypatch.setattr(_completions, "_PATIENCE_SECONDS", 0.01)
     completions = Completions("test-completions", in_order)
     for _ in range(3):
         called = threading.Event()
@@ -134,8 +135,19 @@ def test_the_threads_of_futures_are_used_again(in_order):
     assert len(set(threads)) <= 3
 
 
-def test_works_are_waited_for_in_their_order_while_callbacks_wait_for_later_ones():
+def test_callbacks_run_one_after_the_other_in_the_order_of_their_works():
     completions = Completions("test-order")
+    seen, last = [], threading.Event()
+    for i in range(300):
+        completions.add(nothing, lambda i=i: seen.append(i))
+    completions.add(nothing, last.set)
+    assert last.wait(30)
+    assert seen == list(range(300))
+
+
+def test_a_callback_that_waits_for_a_later_work_is_overtaken(monkeypatch):
+    monkeypatch.setattr(_completions, "_PATIENCE_SECONDS", 0.01)
+    completions = Completions("test-overtaken")
     waited, last = [], threading.Event()
 
     def complete(i):
@@ -147,6 +159,40 @@ def test_works_are_waited_for_in_their_order_while_callbacks_wait_for_later_ones
         completions.add(lambda i=i: waited.append(i), lambda i=i: complete(i))
     assert last.wait(30)
     assert waited == list(range(10))
+
+
+def test_a_thread_that_cannot_start_leaves_the_futures_after_it_theirs(monkeypatch):
+    completions = Completions("test-start")
+
+    def refuse(thread):
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        with pytest.raises(RuntimeError, match="can't start"):
+            completions.add(nothing, nothing)
+    called = threading.Event()
+    completions.add(nothing, called.set)
+    assert called.wait(30)
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+def test_a_work_is_freed_when_its_future_is_done(in_order):
+    completions = Completions("test-freed", in_order)
+    called = threading.Event()
+
+    class Held:
+        def complete(self):
+            pass
+
+    held = Held()
+    freed = weakref.ref(held, lambda _: called.set())
+    completions.add(nothing, held.complete)
+    del held
+    done = threading.Event()
+    completions.add(nothing, done.set)
+    assert done.wait(30) and called.wait(30)
+    assert freed() is None
 
 
 @pytest.mark.parametrize("in_order", [True, False])
@@ -207,14 +253,16 @@ def test_to_settle_a_work_is_to_wait_for_the_thread_that_copies_its_result(jvm):
         assert may_go_on.wait(30)
 
     work = a_work(jvm, copy)
-    work.settle()
+    work._settle()
     assert not work._done
     jvm.done.set()
     work.get_future()
     assert copies.wait(30)
 
     seen = []
-    settles = threading.Thread(target=lambda: (work.settle(), seen.append(work._done)), daemon=True)
+    settles = threading.Thread(
+        target=lambda: (work._settle(), seen.append(work._done)), daemon=True
+    )
     settles.start()
     settles.join(0.05)
     assert settles.is_alive()
@@ -229,9 +277,8 @@ def test_the_error_of_a_work_that_was_dropped_is_logged(jvm, caplog):
 
     jvm.done.set()
     dropped = a_work(jvm, fail)
-    dropped.settle()
+    dropped._settle()
     del dropped
-    gc.collect()
     assert "nobody has waited for has failed: no room" in caplog.text
     caplog.clear()
 
@@ -241,6 +288,27 @@ def test_the_error_of_a_work_that_was_dropped_is_logged(jvm, caplog):
     del waited_for
     gc.collect()
     assert caplog.text == ""
+
+
+def test_a_wait_ends_when_the_works_before_it_have_their_results(jvm):
+    settles, may_go_on, waited = threading.Event(), threading.Event(), threading.Event()
+
+    def ended(work):
+        settles.set()
+        assert may_go_on.wait(30)
+
+    jvm.done.set()
+    staged = SimpleNamespace(finish=nothing)
+    work = Work(jvm, ended, [1], staged, 1000, [], Completions("test-before"))
+    future = work.get_future()
+    assert settles.wait(30)
+    assert not work.is_completed() and not work.wait(0.01)
+    waiter = threading.Thread(target=lambda: (work.wait(), waited.set()), daemon=True)
+    waiter.start()
+    assert not waited.wait(0.05)
+    may_go_on.set()
+    assert waited.wait(30)
+    assert future.wait(30) == [] and work.is_completed()
 
 
 class KeepingJvm:

@@ -55,26 +55,17 @@ def ddp_losses(rank, size, hook=None):
     return losses, weights.tolist()
 
 
-def ddp_losses_of_hooks_that_wait(rank, size):
-    """Return the losses with hooks that wait, in callbacks, for further collectives."""
-    from torch.distributed.algorithms.ddp_comm_hooks import powerSGD_hook, quantization_hooks
+def ddp_losses_with_power_sgd(rank, size):
+    """Return the losses with a hook that waits, in callbacks, for further collectives."""
+    from torch.distributed.algorithms.ddp_comm_hooks import powerSGD_hook
 
-    def power_sgd(model):
-        state = powerSGD_hook.PowerSGDState(None, 1, start_powerSGD_iter=2, warm_start=False)
-        model.register_comm_hook(state, powerSGD_hook.powerSGD_hook)
-
-    def quantized(model):
-        model.register_comm_hook(dist.group.WORLD, quantization_hooks.quantization_perchannel_hook)
-
-    found = []
-    for register in (power_sgd, quantized):
-        # One bucket: with several, the order of their collectives differs between the ranks.
-        model = DistributedDataParallel(network(), bucket_cap_mb=25)
-        register(model)
-        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-        loader = DataLoader(samples(), batch_size=16)
-        found.append([loss for _ in range(3) for loss in train(model, loader, optimizer)])
-    return found
+    # One bucket: with several, the order of their collectives differs between the ranks.
+    model = DistributedDataParallel(network(), bucket_cap_mb=25)
+    state = powerSGD_hook.PowerSGDState(None, 1, start_powerSGD_iter=2, warm_start=False)
+    model.register_comm_hook(state, powerSGD_hook.powerSGD_hook)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    loader = DataLoader(samples(), batch_size=16)
+    return [loss for _ in range(3) for loss in train(model, loader, optimizer)]
 
 
 def ddp_of_uneven_inputs(rank, size):

@@ -141,11 +141,12 @@ class _TensorMemory:
     An array on it keeps the tensor's storage alive, whatever storage the tensor gets.
     """
 
-    __slots__ = ("__array_interface__", "_begin", "_storage")
+    __slots__ = ("__array_interface__", "_begin", "_bytes", "_storage")
 
     def __init__(self, tensor: Any, dtype: Any) -> None:
         self._storage = tensor.untyped_storage()
         self._begin = self._storage.data_ptr()
+        self._bytes = self._storage.nbytes()
         self.__array_interface__ = {
             "shape": tuple(tensor.shape),
             # None means dense to numpy, and is faster.
@@ -159,7 +160,8 @@ class _TensorMemory:
 
     def is_gone(self) -> bool:
         """Return whether the storage was resized, so that it has other memory."""
-        return bool(self._storage.data_ptr() != self._begin)
+        storage = self._storage
+        return bool(storage.data_ptr() != self._begin or storage.nbytes() < self._bytes)
 
 
 def require_memory(array: Any) -> None:

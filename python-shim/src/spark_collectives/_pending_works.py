@@ -37,7 +37,7 @@ class PendingWorks:
         """Hold a work that has begun, and give it its number."""
         with self._lock:
             self._begun += 1
-            work.number = self._begun
+            work.number, work.message = self._begun, message
             (self._messages if message else self._collectives)[self._begun] = work
 
     def ended(self, work: Work) -> None:
@@ -68,12 +68,11 @@ class PendingWorks:
 def wait_for(works: List[Work]) -> None:
     """Wait until the works are done, for as long as each may take."""
     for work in works:
-        # Its error, if it has one, is for whoever waits for it.
-        with contextlib.suppress(Exception):
-            work.wait()
+        work._wait_quietly()
 
 
 def _settle(works: List[Work]) -> None:
     for work in works:
         # Its error, if it has one, is for whoever waits for it.
-        work.settle()
+        with contextlib.suppress(Exception):
+            work._settle()

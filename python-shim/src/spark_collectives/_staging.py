@@ -134,9 +134,14 @@ class Staged:
             for array, memory in self.back:
                 _arrays.require_memory(array)
                 np.copyto(array, memory)
-        finally:
-            self.back = []
-            self.release()
+        except Exception:
+            self._end()
+            raise
+        self._end()
+
+    def _end(self) -> None:
+        self.back = []
+        self.release()
 
     def release(self) -> None:
         """Return the segments to the pool; nobody uses them any more."""

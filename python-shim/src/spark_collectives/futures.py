@@ -45,7 +45,7 @@ class Future(concurrent.futures.Future):  # type: ignore[type-arg]
         def complete(done: Any) -> None:
             try:
                 made.set_result(callback(done))
-            except Exception as e:
+            except BaseException as e:
                 made.set_exception(e)
 
         self.add_done_callback(complete)

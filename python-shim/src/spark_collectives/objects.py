@@ -100,7 +100,8 @@ def _raise_on_all(group: ProcessGroup, root: int, length: int, own: _Contents) -
 def _member(group: Group) -> Optional[ProcessGroup]:
     """Return the group to call; refuse a block, in which nothing is waited for."""
     member = _groups.member(group)
-    if member is not None and member._operations.block_of_caller() is not None:
+    # Others may have groups of their own, with the same methods.
+    if isinstance(member, ProcessGroup) and member._operations.block_of_caller() is not None:
         raise RuntimeError(
             "Objects cannot be exchanged in a block of coalesced operations: how large they are "
             "has to be known first. Do it before or after the block"

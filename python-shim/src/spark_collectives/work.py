@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import struct
 import threading
@@ -81,14 +80,17 @@ class Work:
         self._arrays: Optional[Arrays] = arrays
         self._wait_ms = wait_ms
         self._lock = threading.Lock()
-        self._lock_of_future = threading.Lock()
+        #: For what changes while another thread has the lock and waits.
+        self._state_lock = threading.Lock()
         self._done = False
-        #: Whether also the callbacks have been called.
+        #: Whether the callbacks have been called, too, and the works before it are settled.
         self._settled = False
         self._error: Optional[Exception] = None
         self._source = -1
         #: Whether somebody has its error.
         self._told = False
+        #: Whether it is a message, and no collective.
+        self.message = False
         #: Its place in the order in which the group's works have begun.
         self.number = 0
 
@@ -99,13 +101,17 @@ class Work:
         False if the operation is not done by then; the operation goes on. Raises the error of an
         operation that failed.
         """
-        if not self._done:
-            self._await(millis(timeout))
-        done = self._done
+        self._wait_quietly(timeout)
+        done = self._settled
         if self._error is not None:
             self._told = True
             raise self._error
         return done
+
+    def _wait_quietly(self, timeout: Optional[Seconds] = None) -> None:
+        """Wait as :meth:`wait` does, and leave the error to those that ask for it."""
+        if not self._settled:
+            self._await(millis(timeout))
 
     def _await(self, wait_ms: int) -> None:
         end = time.monotonic() + wait_ms / 1000.0
@@ -119,7 +125,7 @@ class Work:
 
     def is_completed(self) -> bool:
         """Return whether the operation is done, successfully or not."""
-        if self._done:
+        if self._settled:
             return True
         # If another thread waits for the operation, that thread notices the end just as soon.
         if self._lock.acquire(blocking=False):
@@ -128,9 +134,9 @@ class Work:
                     self._ask(_codes.TEST_WORK, 0)
             finally:
                 self._lock.release()
-        return self._done
+        return self._settled
 
-    def settle(self) -> None:
+    def _settle(self) -> None:
         """Notice that the operation is done, if it is: its arrays then have their result.
 
         Unlike :meth:`is_completed` it waits for a thread that makes the last copies just now, also
@@ -165,15 +171,19 @@ class Work:
         return self.is_completed() and self._error is None
 
     @property
-    def succeeded(self) -> bool:
+    def _succeeded(self) -> bool:
         """Whether the operation is known to have succeeded. Asks nobody, and so takes no lock."""
         return self._done and self._error is None
 
     def exception(self) -> Optional[Exception]:
         """Return the error of the operation; None if it has none, or is not done."""
         self.is_completed()
-        self._told = True
+        self._told = self._told or self._error is not None
         return self._error
+
+    def _leave_error(self) -> None:
+        """Say that somebody has the error of the whole, so that this one is not logged."""
+        self._told = True
 
     def source_rank(self) -> int:
         """Return the rank in the group that sent a received message; -1 for other operations."""
@@ -186,18 +196,19 @@ class Work:
     def get_future(self) -> Future:
         """Return a future of the arrays that the operation writes.
 
-        A thread of the group completes it, and runs what is chained to it. That may wait for other
-        operations of the group. If the operation fails, the future has its error.
+        A thread of the group completes it, and runs what is chained to it, in the order in which
+        the futures were asked for. A callback may wait for a later operation, whose callbacks then
+        run on another thread. If the operation fails, the future has its error.
         """
-        with self._lock_of_future:
+        with self._state_lock:
             if self._future is None:
                 self._future = Future()
-                self._completions.add(self._wait_for_future, self._complete)
+                try:
+                    self._completions.add(self._wait_quietly, self._complete)
+                except RuntimeError:
+                    self._future = None
+                    raise
             return self._future
-
-    def _wait_for_future(self) -> None:
-        with contextlib.suppress(Exception):
-            self.wait()
 
     def _complete(self) -> None:
         future = self._future
@@ -227,22 +238,26 @@ class Work:
                 self._ids.pop(0)
             arrays.finish()
         except Exception as e:
-            self._error = e
-        self._done = True
+            # Its frames would keep this work, and be kept by it.
+            self._error = e.with_traceback(None)
         self._arrays = None
-        callbacks, self._callbacks = self._callbacks, []
-        for call in callbacks:
-            call()
-        self._settled = True
-        self._ended(self)
+        with self._state_lock:
+            self._done = True
+            callbacks, self._callbacks = self._callbacks, []
+        try:
+            for call in callbacks:
+                call()
+            self._ended(self)
+        finally:
+            self._settled = True
 
     def __del__(self) -> None:
         """Log an error of which nobody would hear."""
+        if self._error is None or self._told:
+            return
         # The error of a group that has failed is raised by all of its later operations.
-        of_group = isinstance(self._error, errors.CollectiveError) and not isinstance(
-            self._error, errors.CollectiveMismatchError
-        )
-        if self._error is not None and not self._told and not of_group:
+        goes_on = self.message and isinstance(self._error, errors.CollectiveMismatchError)
+        if goes_on or not isinstance(self._error, errors.CollectiveError):
             _log.warning("An operation that nobody has waited for has failed: %s", self._error)
 
     def when_known(self, call: Callable[[], None]) -> None:
@@ -251,7 +266,7 @@ class Work:
         The thread that has noticed the end makes it, and has the work's lock meanwhile: the call
         must ask for the end of no work that began later.
         """
-        with self._lock:
+        with self._state_lock:
             if not self._done:
                 self._callbacks.append(call)
                 return

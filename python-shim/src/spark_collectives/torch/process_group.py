@@ -184,7 +184,7 @@ class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup)
             raise errors.of_torch(e) from None
         timeout = group_options.seconds_in(opts) or self._timeout
         made = type(self)(group, self._store, timeout)
-        made._parent = group
+        made._parent = group if self is dist.group.WORLD else self._parent
         made._origin, self._is_shrunk = self, True
         return made
 

@@ -71,7 +71,7 @@ class SparkWork(TorchWork):  # type: ignore[misc]
     def _settle_if_all_ended(self) -> None:
         """Do what is left to be done, though nobody may ever wait for this work."""
         # Each work calls this when its end is known, so the last one finds all of them known.
-        if all(work.succeeded for work in self._works):
+        if all(work._succeeded for work in self._works):
             with contextlib.suppress(Exception):
                 self.settle()
 
@@ -94,6 +94,8 @@ class SparkWork(TorchWork):  # type: ignore[misc]
             try:
                 done = work.wait(None if end is None else max(end - time.monotonic(), 0.001))
             except Exception as e:
+                for each in self._works:
+                    each._leave_error()
                 raise self._of_torch(e) from None
             if not done:
                 raise self._too_late(limit)
@@ -149,6 +151,8 @@ class SparkWork(TorchWork):  # type: ignore[misc]
         for work in self._works:
             error = work.exception()
             if error is not None:
+                for each in self._works:
+                    each._leave_error()
                 return self._of_torch(error)
         return None
 
@@ -175,11 +179,15 @@ class SparkWork(TorchWork):  # type: ignore[misc]
                 self._finished = threading.Event()
                 self._source = self._make_future()
                 self._future = self._source.then(self._outcome)
-                if self._works:
-                    self._completions.add(self._finish, self._complete)
-                else:
+                if not self._works:
                     self._finish()
                     self._complete()
+                    return self._future
+                try:
+                    self._completions.add(self._finish, self._complete)
+                except RuntimeError:
+                    self._future = None
+                    raise
         return self._future
 
     def _make_future(self) -> Any:
