@@ -110,13 +110,12 @@ class Completions:
                 relieve = bool(now and now == seen and self._added and self._leader != _STARTING)
                 seen = now
                 if relieve:
-                    before, self._leader, self._completing = self._leader, _STARTING, 0
+                    self._leader, self._completing = _STARTING, 0
             if relieve and not self._start(self._lead):
-                with self._lock:
-                    self._leader = before
+                self._lead()
 
     def _start(self, call: Call) -> bool:
-        """Run a call, if a thread can be started; without it, the leader goes on alone."""
+        """Run a call, if a thread can be started for it; return whether it can."""
         with contextlib.suppress(RuntimeError):
             self._threads.run(call)
             return True
