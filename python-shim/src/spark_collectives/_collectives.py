@@ -258,7 +258,8 @@ def monitored_barrier(
 ) -> None:
     """Wait until all ranks have called it; raise an error that names the ranks that have not.
 
-    A missed deadline ends the group in other operations; here the group goes on.
+    As after a barrier, the collectives before it are done when it returns. A missed deadline ends
+    the group in other operations; here the group goes on.
 
     :param timeout: seconds, by default the group's timeout; never longer than
         ``spark.collectives.store.timeout``
