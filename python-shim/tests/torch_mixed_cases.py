@@ -111,7 +111,8 @@ def _barriers(group):
     dist.all_reduce(tensor, async_op=True)
     work = group.barrier(on(DEVICE))
     assert work.wait()
-    assert (tensor == group.size()).all() and work.is_completed()
+    # The work of the fake backend does not say in all versions that it is done.
+    assert (tensor == group.size()).all()
 
 
 def _blocks(group, size):
