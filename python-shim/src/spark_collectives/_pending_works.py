@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from typing import Dict, List, Optional
 
 from .work import Work
@@ -65,10 +66,15 @@ class PendingWorks:
             return [work for number, work in works.items() if before is None or number < before]
 
 
-def wait_for(works: List[Work]) -> None:
-    """Wait until the works are done, for as long as each may take."""
+def wait_for(works: List[Work], seconds: Optional[float] = None) -> bool:
+    """Wait until the works are done, and return whether they are.
+
+    :param seconds: how long all of them may take; by default each may take as long as it was given
+    """
+    end = None if seconds is None else time.monotonic() + seconds
     for work in works:
-        work._wait_quietly()
+        work._wait_quietly(None if end is None else max(end - time.monotonic(), 0.001))
+    return all(work._settled for work in works)
 
 
 def _settle(works: List[Work]) -> None:

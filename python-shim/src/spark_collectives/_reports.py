@@ -92,17 +92,24 @@ class _SerialQueue(Generic[_Item]):
     """Passes items to a function, one at a time and in order. Thread-safe.
 
     A finalizer or a signal handler may add an item while its thread is inside that function. The
-    item is then passed next: to wait for the function would be to wait for itself.
+    item is then passed next: to wait for the function would be to wait for itself. A forked process
+    begins with an empty queue: a thread that it has not may have the lock of its parent's.
     """
 
     def __init__(self, take: Callable[[_Item], None]) -> None:
         self._take = take
+        self._begin()
+
+    def _begin(self) -> None:
+        self._process = os.getpid()
         self._items: collections.deque[_Item] = collections.deque()
         self._lock = threading.RLock()
         self._taking: Optional[int] = None
 
     def put(self, item: _Item) -> None:
         """Add an item; return when it and all earlier ones have been passed on."""
+        if self._process != os.getpid():
+            self._begin()
         self._items.append(item)
         while self._taking != threading.get_ident():
             with self._lock:
@@ -121,11 +128,8 @@ class Reporter:
 
     def __init__(self, run: Optional[str]) -> None:
         self._run = None if run is None else bytes.fromhex(run)
-        self._begin()
-
-    def _begin(self) -> None:
-        self._process = os.getpid()
         self._queue: _SerialQueue[tuple[int, bytes]] = _SerialQueue(self._send)
+        self._process = os.getpid()
         self._connection: Optional[Connection] = None
 
     def send(self, kind: int, content: bytes) -> None:
@@ -133,8 +137,8 @@ class Reporter:
         if self._run is None:
             return
         if self._process != os.getpid():
-            # A forked process must not use its parent's lock and connection.
-            self._begin()
+            # A forked process must not use its parent's connection.
+            self._process, self._connection = os.getpid(), None
         self._queue.put((kind, content))
 
     def _send(self, report: tuple[int, bytes]) -> None:
@@ -169,12 +173,8 @@ class LineWriter(io.TextIOBase):
         self._reporter = reporter
         self._kind = kind
         self._before = before
-        self._rest = ""
-        self._begin()
-
-    def _begin(self) -> None:
-        self._process = os.getpid()
         self._queue: _SerialQueue[Optional[str]] = _SerialQueue(self._take)
+        self._rest = ""
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
@@ -192,9 +192,6 @@ class LineWriter(io.TextIOBase):
     def write(self, text: str) -> int:
         """Write the text, and report the lines that it completes."""
         self._before.write(text)
-        if self._process != os.getpid():
-            # A thread of the parent may have had the queue's lock when this process was forked.
-            self._begin()
         self._queue.put(text)
         return len(text)
 

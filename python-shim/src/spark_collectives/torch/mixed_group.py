@@ -8,9 +8,8 @@ from typing import Any, FrozenSet, Iterable, List, Optional, Sequence
 
 import torch
 
-from .. import _pending_works
-from ..work import Work
 from . import devices, private
+from .mixed_barrier import MixedBarrier
 from .process_group import SparkProcessGroup
 
 #: The methods that belong to the device of their tensors, with the names of all versions of torch.
@@ -123,7 +122,7 @@ class MixedProcessGroup(SparkProcessGroup):
         if self._is_of_other(device):
             earlier = self.group._operations.pending.collectives()
             work = self.base.barrier(opts) if opts is not None else self.base.barrier()
-            return work if work is None else _Barrier(work, earlier)
+            return work if work is None else MixedBarrier(work, earlier)
         return super().barrier(opts, timeout)
 
     def split_group(
@@ -189,48 +188,6 @@ class MixedProcessGroup(SparkProcessGroup):
             close = getattr(self.base._get_backend(device), f"_{how}", None)
             if close is not None:
                 close()
-
-
-class _Barrier(torch.distributed.Work):  # type: ignore[misc]
-    """A barrier of another backend; after it, the collectives before it have their results."""
-
-    def __init__(self, work: Any, earlier: List[Work]) -> None:
-        super().__init__()
-        self._work = work
-        self._earlier = earlier
-
-    def wait(self, timeout: timedelta = timedelta(0)) -> bool:
-        """Wait until all ranks have called it, and this backend's collectives are done."""
-        done = bool(self._work.wait(timeout) if timeout else self._work.wait())
-        _pending_works.wait_for(self._earlier)
-        return done
-
-    def synchronize(self) -> None:
-        """Wait as :meth:`wait` does, in the way of the other backend."""
-        self._work.synchronize()
-        _pending_works.wait_for(self._earlier)
-
-    def is_completed(self) -> bool:
-        """Return whether the barrier is done."""
-        return bool(self._work.is_completed()) and all(
-            each.is_completed() for each in self._earlier
-        )
-
-    def is_success(self) -> bool:
-        """Return whether the barrier is done and did not fail."""
-        return bool(self._work.is_success())
-
-    def exception(self) -> Any:
-        """Return the error of the barrier, if it has one."""
-        return self._work.exception()
-
-    def result(self) -> List[torch.Tensor]:
-        """Return no tensors."""
-        return []
-
-    def get_future(self) -> Any:
-        """Return the future of the other backend's barrier."""
-        return self._work.get_future()
 
 
 def _device_of(values: Iterable[Any]) -> Optional[torch.device]:

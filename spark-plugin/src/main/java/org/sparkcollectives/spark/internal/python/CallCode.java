@@ -29,6 +29,8 @@ final class CallCode {
   static final int CHECK_NUMBERS = 83;
 
   static final int AWAIT_WORK = 90;
+
+  /** Asks whether a work has ended, and for its end; with the choice, only whether it has. */
   static final int TEST_WORK = 91;
 
   /** Allocates memory that the workers of the group's other ranks may map, too. */
