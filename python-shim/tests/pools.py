@@ -14,6 +14,6 @@ class Pool(_memory.SegmentPool):
         super().__init__(SimpleNamespace(pools=weakref.WeakSet(), can_map=can_map), 0)
         self.made = 0
 
-    def _allocate(self, size):
+    def _allocate(self, size, scratch):
         self.made += 1
-        return _memory.Segment(self._task, self.made, size, mmap.mmap(-1, size), 0)
+        return _memory.Segment(self._task, self.made, size, mmap.mmap(-1, size), 0, scratch)

@@ -12,6 +12,8 @@ PENDING = 2
 # Flags. The meaning of CHOICE depends on the request.
 ASYNCHRONOUS = 1
 CHOICE = 2
+# The memory to allocate is scratch memory.
+SCRATCH = 4
 
 BROADCAST = 0
 ALL_REDUCE = 1

@@ -37,12 +37,21 @@ class Segment:
     :meth:`send` and :meth:`receive` move it through the socket.
     """
 
-    __slots__ = ("__weakref__", "address", "bytes", "id", "mapped", "size", "task")
+    __slots__ = ("__weakref__", "address", "bytes", "id", "mapped", "scratch", "size", "task")
 
-    def __init__(self, task: Task, id_: int, size: int, memory: Optional[mmap.mmap], begin: int):
+    def __init__(
+        self,
+        task: Task,
+        id_: int,
+        size: int,
+        memory: Optional[mmap.mmap],
+        begin: int,
+        scratch: bool = False,
+    ):
         self.task = task
         self.id = id_
         self.size = size
+        self.scratch = scratch
         self.mapped = memory is not None
         if memory is not None:
             self.bytes = np.frombuffer(memory, dtype=np.uint8, count=size, offset=begin)
@@ -93,6 +102,11 @@ def map_file(path: str, nonce: bytes, begin: int, size: int) -> mmap.mmap:
 class SegmentPool:
     """The segments of one group, which are reused. Thread-safe.
 
+    A segment is either scratch memory, for copies of the arrays of an operation, or has an array of
+    the user's. Other ranks write their results straight into scratch memory. A rank that was
+    stopped, and goes on after the others' operation has failed, does so, too: the scratch memory of
+    a failed operation must not be given back.
+
     Sizes are powers of two, so a group has at most twice the memory that its operations need at the
     same time. The end of the group frees all of it.
     """
@@ -101,7 +115,8 @@ class SegmentPool:
         self._task = task
         self._group = group
         self._lock = threading.Lock()
-        self._free: Dict[int, List[Segment]] = {}
+        #: By size, and by whether they are scratch memory.
+        self._free: Dict[Tuple[int, bool], List[Segment]] = {}
         self._lent: Dict[int, Segment] = {}
         #: Segments whose arrays are gone. The garbage collector may run inside any statement, even
         #: while this thread holds the lock, so its callback appends here and takes no lock.
@@ -115,7 +130,10 @@ class SegmentPool:
         return self._task.can_map
 
     def take(self, size: int) -> Segment:
-        """Take a segment of at least ``size`` bytes."""
+        """Take scratch memory of at least ``size`` bytes."""
+        return self._take(size, True)
+
+    def _take(self, size: int, scratch: bool) -> Segment:
         if size > MAX_BYTES:
             raise ValueError(
                 f"A tensor has {size:,} bytes, and {MAX_BYTES:,} are possible: split it up"
@@ -123,14 +141,14 @@ class SegmentPool:
         capacity = min(max(SMALLEST, 1 << (size - 1).bit_length()), MAX_BYTES)
         with self._lock:
             self._take_returned()
-            free = self._free.get(capacity)
+            free = self._free.get((capacity, scratch))
             if free:
                 return free.pop()
-        return self._allocate(capacity)
+        return self._allocate(capacity, scratch)
 
-    def _allocate(self, size: int) -> Segment:
+    def _allocate(self, size: int, scratch: bool) -> Segment:
         if self._task.can_map:
-            reply = self._ask(size, 0)
+            reply = self._ask(size, _codes.SCRATCH if scratch else 0)
             id_, path, nonce, begin = (
                 reply.next_int(),
                 reply.next_text(),
@@ -138,11 +156,13 @@ class SegmentPool:
                 reply.next_long(),
             )
             try:
-                return Segment(self._task, id_, size, map_file(path, nonce, begin, size), begin)
+                memory = map_file(path, nonce, begin, size)
+                return Segment(self._task, id_, size, memory, begin, scratch)
             except OSError:
                 # The JVM is in another container, or there is no /proc: use the socket instead.
                 self._task.can_map = False
-        return Segment(self._task, self._ask(size, _codes.CHOICE).next_int(), size, None, 0)
+        id_ = self._ask(size, _codes.CHOICE).next_int()
+        return Segment(self._task, id_, size, None, 0, scratch)
 
     def _ask(self, size: int, flags: int) -> _frames.Reply:
         return self._task.connection().call(
@@ -152,8 +172,12 @@ class SegmentPool:
     def give_back(self, segment: Segment) -> None:
         """Put a segment that nobody uses back into the pool."""
         with self._lock:
-            if not self._closed:
-                self._free.setdefault(segment.size, []).append(segment)
+            self._keep(segment)
+
+    def _keep(self, segment: Segment) -> None:
+        """Keep a segment that nobody uses; the caller has the lock."""
+        if not self._closed:
+            self._free.setdefault((segment.size, segment.scratch), []).append(segment)
 
     def close(self) -> None:
         """Release all segments; one with an array in it is freed with the array."""
@@ -168,7 +192,7 @@ class SegmentPool:
         size = dtype.itemsize
         for extent in shape:
             size *= extent
-        segment = self.take(max(1, size))
+        segment = self._take(max(1, size), False)
         if not segment.mapped:
             self.give_back(segment)
             return np.empty(shape, dtype)
@@ -189,8 +213,7 @@ class SegmentPool:
         while self._returned:
             segment = self._returned.popleft()
             self._lent.pop(segment.address, None)
-            if not self._closed:
-                self._free.setdefault(segment.size, []).append(segment)
+            self._keep(segment)
 
     def find(self, array: Any) -> Optional[Tuple[Segment, int]]:
         """Return the segment and the offset of an array that :meth:`empty` has created, or None."""

@@ -55,6 +55,20 @@ public interface SharedMemory extends AutoCloseable {
   long begin();
 
   /**
+   * Lets other ranks write their results straight into this memory, which makes an all-reduce of
+   * large tensors in it faster where the ranks are processes of one host. Otherwise a rank copies
+   * the others' results itself.
+   *
+   * <p>For memory whose contents nobody needs once an operation on it has failed. After a failure
+   * another rank, which was only stopped for a while, may go on to write to it for as long as it
+   * has it mapped, so it must never be used again. Call it before the first operation on a tensor
+   * in it.
+   *
+   * @return this memory
+   */
+  SharedMemory asScratch();
+
+  /**
    * Returns a tensor of one dimension in this memory. Where the group has a path over which its
    * ranks reach each other's memory, it is as fast as one of {@link ProcessGroup#allocate}.
    *

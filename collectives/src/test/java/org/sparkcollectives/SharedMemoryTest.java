@@ -13,6 +13,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -249,6 +250,37 @@ class SharedMemoryTest {
             assertThat(view.getFloat(124 + 4 * count)).isEqualTo(3 * round);
             assertThat(view.getFloat(124)).isZero();
             memory.close();
+          }
+          return null;
+        });
+  }
+
+  @Test
+  void ranksWithAndWithoutScratchMemoryReduceTogether() {
+    // Each rank's part has more than one block.
+    int count = 400_001;
+    GroupRuns.run(
+        3,
+        GroupOptions.defaults().withTransports("shm", "tcp"),
+        rank -> ownNode(rank, folder.toString()),
+        world -> {
+          for (int scratch = 0; scratch < 8; scratch++) {
+            try (SharedMemory memory = allocateShared(world, count * 4L)) {
+              if ((scratch >> world.rank() & 1) == 1) {
+                assertThat(memory.asScratch()).isSameAs(memory);
+              }
+              Tensor tensor = memory.tensor(DType.INT32, 0, count);
+              int[] expected = new int[count];
+              int[] values = new int[count];
+              for (int i = 0; i < count; i++) {
+                values[i] = i * (world.rank() + 1);
+                expected[i] = i * 6;
+              }
+              tensor.copyFrom(values);
+              world.allReduce(tensor, ReduceOp.SUM).await();
+              tensor.copyTo(values);
+              assertThat(Arrays.mismatch(values, expected)).as("scratch %s", scratch).isEqualTo(-1);
+            }
           }
           return null;
         });

@@ -8,14 +8,15 @@ import org.sparkcollectives.internal.transport.SharedRegion;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
- * All-reduce in memory that all ranks see: the owner of a part reads it from all tensors. In one
- * JVM it writes the result to all. A rank must not write to another process's tensor; there the
- * owner writes it to its own, block by block, and the others copy each block one block later, so
- * that they seldom wait for it, and find it in the cache.
+ * All-reduce in memory that all ranks see: the owner of a part reads it from all tensors, and
+ * writes the result to its own tensor and to those of the others. It must not write to the tensor
+ * of another process, unless that is scratch memory. There it writes the result to its own only,
+ * block by block, and the other rank copies each block one block later, so that it seldom waits for
+ * it, and finds it in the cache.
  *
- * <p>Steps: 2 (all publish, all are done); where the others copy, 3. Bytes moved in memory by each
- * rank: its part, 1/n of the tensor, read from n tensors and written to n; where the others copy,
- * written to one, and the other parts, read and written once.
+ * <p>Steps: 2 (all publish, all are done); where ranks copy, 3. Bytes moved in memory by each rank:
+ * its part, 1/n of the tensor, read from n tensors and written to n; if the ranks copy, written to
+ * one, and the other parts, read and written once.
  */
 final class SharedAllReduce implements Algorithm<Call.AllReduce> {
 
@@ -28,12 +29,7 @@ final class SharedAllReduce implements Algorithm<Call.AllReduce> {
     ReduceKernel kernel = call.kernel();
     kernel.premultiply(tensor, 0, tensor.count());
     region.publish(List.of(tensor));
-    Run run = new Run(region, tensor, new TileReduction(kernel));
-    if (region.mayWriteToOthers()) {
-      run.writeToAll();
-    } else {
-      run.copyFromOwners();
-    }
+    new Run(region, tensor, new TileReduction(kernel)).run();
     region.finish();
   }
 
@@ -49,6 +45,12 @@ final class SharedAllReduce implements Algorithm<Call.AllReduce> {
 
     private final List<HostTensor> others = new ArrayList<>();
 
+    /** Those of the others that this rank writes to; the other ranks copy. */
+    private final List<HostTensor> written = new ArrayList<>();
+
+    /** Whether this rank copies what the others have reduced. */
+    private final boolean copies;
+
     /** The parts that the other ranks reduce: where they are needed here, and where they are. */
     private final List<HostTensor> to = new ArrayList<>();
 
@@ -60,10 +62,15 @@ final class SharedAllReduce implements Algorithm<Call.AllReduce> {
       this.block = BLOCK_BYTES / tensor.dtype().bytes();
       this.tiles = tiles;
       this.own = Chunks.part(tensor, region.rank(), n);
+      this.copies = !region.mayWriteTo(region.rank(), 0);
       for (int distance = 1; distance < n; distance++) {
         int peer = peer(distance);
         HostTensor theirs = region.publishedBy(peer, 0, tensor.dtype(), tensor.count());
-        others.add(Chunks.part(theirs, region.rank(), n));
+        HostTensor part = Chunks.part(theirs, region.rank(), n);
+        others.add(part);
+        if (region.mayWriteTo(peer, 0)) {
+          written.add(part);
+        }
         to.add(Chunks.part(tensor, peer, n));
         from.add(Chunks.part(theirs, peer, n));
       }
@@ -73,39 +80,54 @@ final class SharedAllReduce implements Algorithm<Call.AllReduce> {
       return (region.rank() + distance) % n;
     }
 
-    void writeToAll() {
+    void run() {
+      boolean someCopy = copies || written.size() < others.size();
+      if (!someCopy) {
+        reduce(own, others, written);
+        return;
+      }
+      long longest = own.count();
+      if (copies) {
+        longest = Math.max(longest, to.stream().mapToLong(HostTensor::count).max().orElse(0));
+      }
+      for (long offset = 0; offset < longest + block; offset += block) {
+        reduceBlock(offset);
+        if (copies) {
+          copy(offset - block);
+        }
+      }
+    }
+
+    private void reduce(HostTensor mine, List<HostTensor> theirs, List<HostTensor> results) {
       tiles.run(
-          own,
-          own,
-          others,
+          mine,
+          mine,
+          theirs,
           (offset, count) -> {
-            for (HostTensor other : others) {
-              other.copyFrom(offset, own, offset, count);
+            for (HostTensor result : results) {
+              result.copyFrom(offset, mine, offset, count);
             }
             region.check();
           });
     }
 
-    void copyFromOwners() {
-      long longest =
-          Math.max(own.count(), to.stream().mapToLong(HostTensor::count).max().orElse(0));
-      for (long offset = 0; offset < longest + block; offset += block) {
-        reduce(offset);
-        copy(offset - block);
+    private void reduceBlock(long offset) {
+      long count = Math.min(block, own.count() - offset);
+      if (count > 0) {
+        reduce(
+            own.slice(offset, count),
+            slices(others, offset, count),
+            slices(written, offset, count));
+        region.publishProgress(offset + count);
       }
     }
 
-    private void reduce(long offset) {
-      long count = Math.min(block, own.count() - offset);
-      if (count > 0) {
-        HostTensor mine = own.slice(offset, count);
-        List<HostTensor> theirs = new ArrayList<>(n - 1);
-        for (HostTensor other : others) {
-          theirs.add(other.slice(offset, count));
-        }
-        tiles.run(mine, mine, theirs, (tile, size) -> region.check());
-        region.publishProgress(offset + count);
+    private static List<HostTensor> slices(List<HostTensor> of, long offset, long count) {
+      List<HostTensor> slices = new ArrayList<>(of.size());
+      for (HostTensor each : of) {
+        slices.add(each.slice(offset, count));
       }
+      return slices;
     }
 
     private void copy(long offset) {

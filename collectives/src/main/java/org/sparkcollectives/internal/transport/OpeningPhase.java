@@ -28,7 +28,7 @@ record OpeningPhase(SharedRegion region) implements SharedRegion {
   }
 
   @Override
-  public boolean mayWriteToOthers() {
+  public boolean mayWriteTo(int rank, int index) {
     // Who is written to would have to wait at the end.
     return false;
   }

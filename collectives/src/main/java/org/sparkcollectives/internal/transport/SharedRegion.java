@@ -16,12 +16,11 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * region.finish();                      // waits until nobody reads any rank's tensors any more
  * }</pre>
  *
- * <p><b>A rank writes to its own tensors only</b>, unless {@link #mayWriteToOthers()} says
- * otherwise. What another rank has computed it copies from there, once that rank has {@link
- * #publish published} it. A process that is stopped in the middle, for however long, thus cannot
- * change what another rank has taken back after a failure. It can only read it, and then its own
- * operation fails: {@link #leave()} and {@link #finish()} throw when a rank has given up whose
- * tensors were read.
+ * <p><b>A rank writes to its own tensors only</b>, unless {@link #mayWriteTo} says otherwise. What
+ * another rank has computed it copies from there, once that rank has {@link #publish published} it.
+ * A process that is stopped in the middle, for however long, thus cannot change what another rank
+ * has taken back after a failure. It can only read it, and then its own operation fails: {@link
+ * #leave()} and {@link #finish()} throw when a rank has given up whose tensors were read.
  *
  * <p>Between its own parts a rank calls {@link #check()} every now and then, so that a failure does
  * not wait for the end of a large tensor.
@@ -54,12 +53,15 @@ public interface SharedRegion {
   HostTensor publishedBy(int rank, int index, DType dtype, long count);
 
   /**
-   * Returns whether this rank may write to what the others publish, until it leaves the operation
-   * or waits in it. That is so where no rank can be stopped without the others: a rank that gives
-   * up after a failure then waits until nobody writes. Who writes calls {@link #check()} after
-   * every few microseconds, so that this wait is short.
+   * Returns whether the other ranks may write to one of the tensors that a rank publishes, its own
+   * included: all ranks get the same answer. Each of them may until it leaves the operation or
+   * waits in it. That is so of scratch memory, and where no rank can be stopped without the others:
+   * there, a rank that gives up after a failure waits until nobody writes. Who writes calls {@link
+   * #check()} after every few microseconds, so that this wait is short.
+   *
+   * @param index its place in the list that was published
    */
-  boolean mayWriteToOthers();
+  boolean mayWriteTo(int rank, int index);
 
   /**
    * Publishes how much of its result this rank has written to its published tensors. The algorithm

@@ -271,7 +271,7 @@ final class AskedPeers implements Peers {
     }
 
     @Override
-    public boolean mayWriteToOthers() {
+    public boolean mayWriteTo(int peer, int index) {
       return false;
     }
 

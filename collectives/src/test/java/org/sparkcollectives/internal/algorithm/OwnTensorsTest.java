@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -19,6 +22,7 @@ import org.sparkcollectives.internal.transport.HeapMemory;
 import org.sparkcollectives.internal.transport.Pair;
 import org.sparkcollectives.internal.transport.Peers;
 import org.sparkcollectives.internal.transport.SharedRegion;
+import org.sparkcollectives.spi.tensor.HeapTensor;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
@@ -133,6 +137,31 @@ class OwnTensorsTest {
     }
   }
 
+  @Test
+  void anOwnerWritesItsPartOfTheSumToTheScratchMemoryOfOthers() {
+    int count = 300_001;
+    for (int rank = 0; rank < RANKS; rank++) {
+      Alone peers = new Alone(rank);
+      int next = (rank + 1) % RANKS;
+      peers.region.scratch.add(next);
+      reducing(ReduceOp.SUM)
+          .run(new AlgorithmSelector(new PathCosts(COST, COST, COST)), peers, count);
+
+      HostTensor written = peers.region.theirs.remove(new Place(next, 0, count));
+      peers.region.assertThatOthersAreUnchanged("rank " + rank);
+      int[] result = (int[]) written.array();
+      int[] before = (int[]) filled(new Place(next, 0, count).hashCode(), count).array();
+      int[] sum = (int[]) peers.region.mine.get(0).array();
+      HeapTensor part = (HeapTensor) Chunks.part(written, rank, RANKS);
+      int from = part.arrayIndex(0);
+      int to = part.arrayIndex(part.count());
+      assertThat(Arrays.mismatch(result, 0, from, before, 0, from)).isEqualTo(-1);
+      assertThat(Arrays.mismatch(result, from, to, sum, from, to)).isEqualTo(-1);
+      assertThat(Arrays.mismatch(result, to, count, before, to, count)).isEqualTo(-1);
+      assertThat(Arrays.mismatch(result, from, to, before, from, to)).isNotEqualTo(-1);
+    }
+  }
+
   /** A rank whose peers publish something, and have published all of it. */
   private static final class Alone implements Peers {
     private final Region region;
@@ -170,6 +199,7 @@ class OwnTensorsTest {
   private static final class Region implements SharedRegion {
     private final int rank;
     private final Map<Place, HostTensor> theirs = new HashMap<>();
+    private final Set<Integer> scratch = new HashSet<>();
     private List<HostTensor> mine = List.of();
 
     Region(int rank) {
@@ -211,8 +241,8 @@ class OwnTensorsTest {
     }
 
     @Override
-    public boolean mayWriteToOthers() {
-      return false;
+    public boolean mayWriteTo(int peer, int index) {
+      return scratch.contains(peer);
     }
 
     @Override

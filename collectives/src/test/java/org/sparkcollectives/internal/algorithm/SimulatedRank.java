@@ -138,7 +138,7 @@ final class SimulatedRank implements Peers {
     }
 
     @Override
-    public boolean mayWriteToOthers() {
+    public boolean mayWriteTo(int peer, int index) {
       return false;
     }
 

@@ -110,7 +110,7 @@ public final class HeapRegion implements SharedRegion {
   }
 
   @Override
-  public boolean mayWriteToOthers() {
+  public boolean mayWriteTo(int peer, int index) {
     if (!phases.enterToWrite(rank)) {
       awaitFailure();
     }

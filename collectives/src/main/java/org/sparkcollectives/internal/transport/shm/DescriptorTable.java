@@ -21,7 +21,7 @@ import org.sparkcollectives.internal.transport.OperationHeader;
  *          the operation, a {@link HeaderRecord}
  *          number of tensors, or -1 if one is not shared, i32 | 0 i32
  *          for each tensor: process i32 | descriptor i32 | nonce 16 | file's bytes i64 | offset i64
- *            | count i64 | type i32 | 0 i32
+ *            | count i64 | type i32 | 1 i32 if the others may write to it, else 0
  * </pre>
  *
  * <p>The descriptors of an operation are overwritten two operations later, when all ranks have
@@ -53,9 +53,16 @@ final class DescriptorTable {
    * @param nonce the file's proof
    * @param fileBytes the file's size
    * @param offset where the tensor begins in the file, in bytes
+   * @param scratch whether the other ranks may write to it
    */
   record Descriptor(
-      SharedFile.Key key, byte[] nonce, int fileBytes, int offset, long count, DType dtype) {}
+      SharedFile.Key key,
+      byte[] nonce,
+      int fileBytes,
+      int offset,
+      long count,
+      DType dtype,
+      boolean scratch) {}
 
   private final ByteBuffer memory;
   private final int rank;
@@ -91,7 +98,7 @@ final class DescriptorTable {
       for (Descriptor each : tensors) {
         out.putInt(each.key.process()).putInt(each.key.descriptor()).put(each.nonce);
         out.putLong(each.fileBytes).putLong(each.offset).putLong(each.count);
-        out.putInt(each.dtype.ordinal()).putInt(0);
+        out.putInt(each.dtype.ordinal()).putInt(each.scratch ? 1 : 0);
       }
     }
     LONGS.setRelease(memory, rank * PAGE, operation);
@@ -187,6 +194,8 @@ final class DescriptorTable {
     in.get(nonce);
     int fileBytes = (int) in.getLong();
     int offset = (int) in.getLong();
-    return new Descriptor(key, nonce, fileBytes, offset, in.getLong(), DTYPES[in.getInt()]);
+    long count = in.getLong();
+    DType dtype = DTYPES[in.getInt()];
+    return new Descriptor(key, nonce, fileBytes, offset, count, dtype, in.getInt() != 0);
   }
 }

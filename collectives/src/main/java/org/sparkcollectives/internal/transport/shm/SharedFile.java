@@ -18,6 +18,7 @@ import java.util.HexFormat;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.sparkcollectives.SharedMemory;
 import org.sparkcollectives.net.ProcessCounters;
 import org.sparkcollectives.spi.tensor.LeasedMemory;
 
@@ -47,6 +48,7 @@ public final class SharedFile implements AutoCloseable {
   private final byte[] nonce;
   private final MappedByteBuffer memory;
   private final LeasedMemory lease;
+  private volatile boolean scratch;
 
   /**
    * The address at which another process finds a file without a name.
@@ -235,6 +237,16 @@ public final class SharedFile implements AutoCloseable {
   /** Returns the memory after the proof, in native byte order. */
   ByteBuffer memory() {
     return memory.duplicate().position(NONCE_BYTES).slice().order(ByteOrder.nativeOrder());
+  }
+
+  /** Lets other processes write to it at any time, see {@link SharedMemory#asScratch}. */
+  void setScratch() {
+    scratch = true;
+  }
+
+  /** Returns whether other processes may write to it at any time. */
+  boolean isScratch() {
+    return scratch;
   }
 
   /** Returns what is to be acquired by whoever may use the memory when the file is closed. */

@@ -100,6 +100,12 @@ public final class SharedFileMemory implements SharedMemory {
   }
 
   @Override
+  public SharedMemory asScratch() {
+    file.setScratch();
+    return this;
+  }
+
+  @Override
   public synchronized Tensor tensor(DType dtype, long offset, long count) {
     if (closed) {
       throw new IllegalStateException("The shared memory is closed");

@@ -112,7 +112,13 @@ public final class SharedTensors implements AutoCloseable {
       int offset = ((DirectTensor) each).wrappedOffset();
       descriptors.add(
           new DescriptorTable.Descriptor(
-              file.key(), file.nonce(), file.bytes(), offset, each.count(), each.dtype()));
+              file.key(),
+              file.nonce(),
+              file.bytes(),
+              offset,
+              each.count(),
+              each.dtype(),
+              file.isScratch()));
     }
     return descriptors;
   }

@@ -276,9 +276,10 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
   }
 
   @Override
-  public boolean mayWriteToOthers() {
-    // Nobody can wait for a process that is stopped.
-    return false;
+  public boolean mayWriteTo(int peer, int index) {
+    // Nobody can wait for a process that is stopped, and so only where it does no harm later.
+    DescriptorTable.Descriptor published = descriptors.descriptor(peer, operation, index);
+    return published != null && published.scratch();
   }
 
   @Override

@@ -203,7 +203,7 @@ class HeapRegionTest {
         CompletableFuture.runAsync(
             () -> {
               second.region.publish(List.of(tensor(2)));
-              assertThat(second.region.mayWriteToOthers()).isTrue();
+              assertThat(second.region.mayWriteTo(0, 0)).isTrue();
               writing.countDown();
               awaitQuietly(mayGoOn);
               second.region.publishedBy(0, 0, DType.INT32, 1).copyFrom(new int[] {2});
@@ -228,7 +228,8 @@ class HeapRegionTest {
     Rank second = new Rank(group, 1, 2);
     CountDownLatch reading = new CountDownLatch(1);
     CountDownLatch mayGoOn = new CountDownLatch(1);
-    CompletableFuture<Void> writer = reader(second, reading, mayGoOn, HeapRegion::mayWriteToOthers);
+    CompletableFuture<Void> writer =
+        reader(second, reading, mayGoOn, region -> region.mayWriteTo(0, 0));
     first.region.publish(List.of(tensor(1)));
     awaitQuietly(reading);
     first.region.abandon();

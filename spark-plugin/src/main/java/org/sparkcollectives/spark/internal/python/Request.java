@@ -21,6 +21,7 @@ final class Request {
   private static final int TENSOR_BYTES = 24;
   private static final int ASYNCHRONOUS = 1;
   private static final int CHOICE = 2;
+  private static final int SCRATCH = 4;
 
   private static final DType[] DTYPES = DType.values();
   private static final ReduceOp[] REDUCTIONS = {
@@ -146,6 +147,11 @@ final class Request {
   /** Returns the flag that some calls have. */
   boolean isChosen() {
     return (flags & CHOICE) != 0;
+  }
+
+  /** Returns whether the memory that is asked for is the worker's scratch memory. */
+  boolean isForScratch() {
+    return (flags & SCRATCH) != 0;
   }
 
   ReduceOp reduction() {

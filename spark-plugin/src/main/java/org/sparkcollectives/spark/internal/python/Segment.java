@@ -50,6 +50,16 @@ final class Segment {
     return shared;
   }
 
+  /**
+   * Lets other ranks write their results to it, see {@link SharedMemory#asScratch}; before its
+   * first use.
+   */
+  void asScratch() {
+    if (shared != null) {
+      shared.asScratch();
+    }
+  }
+
   /** Returns a tensor in this memory, for use between {@link #acquire} and {@link #end}. */
   Tensor tensor(Request.TensorPlace place) {
     if (shared != null) {

@@ -117,7 +117,11 @@ final class WorkerCalls {
   }
 
   private void allocate(Request request, Reply reply) throws IOException {
-    describe(bridge.allocate(request.group(), request.nextLong(), !request.isChosen()), reply);
+    Segment segment = bridge.allocate(request.group(), request.nextLong(), !request.isChosen());
+    if (request.isForScratch()) {
+      segment.asScratch();
+    }
+    describe(segment, reply);
   }
 
   private void allocateForRanks(Request request, Reply reply) {

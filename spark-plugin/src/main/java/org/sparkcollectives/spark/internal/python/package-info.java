@@ -15,6 +15,7 @@
  *            for each output, then each input: segment u32, type u8, dimensions u8, 2 bytes,
  *              offset u64, count u64, and unless it has one dimension the extent u64 of each,
  *            then what the call needs besides
+ *   flags:   1 asynchronous; 2 depends on the call; 4 the memory to allocate is scratch memory
  *   reply:   length u32, status u8, then the result of the call
  * </pre>
  *

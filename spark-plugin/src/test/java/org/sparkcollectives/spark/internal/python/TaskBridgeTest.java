@@ -50,6 +50,17 @@ class TaskBridgeTest {
   private static final class Memory implements SharedMemory {
 
     private final CountDownLatch unmapped = new CountDownLatch(1);
+    private volatile boolean scratch;
+
+    @Override
+    public SharedMemory asScratch() {
+      scratch = true;
+      return this;
+    }
+
+    boolean isScratch() {
+      return scratch;
+    }
 
     @Override
     public long bytes() {
@@ -305,6 +316,19 @@ class TaskBridgeTest {
       assertThat(failed.get()).isEqualTo(Reply.FAILED);
       text(failed);
       assertThat(text(failed)).contains("the network is gone");
+    }
+  }
+
+  @Test
+  void onlyWhatAWorkerAllocatesAsScratchMemoryMayBeWrittenToByOthers() throws Exception {
+    try (BridgeWorker worker = connect()) {
+      done(worker.call(CallCode.JOIN, 0, new byte[0]));
+      int group = newGroup(worker);
+      byte[] size = buffer(8).putLong(64).array();
+      done(worker.call(CallCode.ALLOCATE, 0, group, size));
+      done(worker.call(CallCode.ALLOCATE, 4, group, size));
+      assertThat(memories.get(0).isScratch()).isFalse();
+      assertThat(memories.get(1).isScratch()).isTrue();
     }
   }
 
