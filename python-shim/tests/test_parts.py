@@ -18,6 +18,10 @@ class Jvm:
         self.segments = {}
         self.begun = 0
         self.replies = []
+        self.broken = None
+        #: What a signal handler raises once a part has been posted, and at which part.
+        self.signal = None
+        self.signal_at = 0
 
     def call(self, code, **request):
         request.pop("patience", None)
@@ -25,7 +29,10 @@ class Jvm:
         return self.take(0)
 
     def post(self, code, *, outputs=(), inputs=(), body=b"", **_):
+        assert self.broken is None
         self.replies.append(self._answer(code, [*outputs, *inputs], body))
+        if code == _codes.ALL_REDUCE and self.signal is not None and self.begun == self.signal_at:
+            raise self.signal
 
     def _answer(self, code, places, body):
         if code == _codes.ALLOCATE:
@@ -40,25 +47,34 @@ class Jvm:
             return _frames.pack_bytes(bytes(self.segments[segment][at : at + size]))
         for segment, _, at, count, _ in places:
             if np.isnan(np.frombuffer(self.segments[segment], np.float32, count, at)).any():
-                return ValueError("not a number")
+                return refusal("not a number")
         self.begun += code == _codes.ALL_REDUCE
         return struct.pack("<q", self.begun)
 
-    def take(self, _patience):
-        reply = self.replies.pop(0)
-        if isinstance(reply, Exception):
-            raise reply
-        return _frames.Reply(_codes.DONE, reply)
+    def take(self, patience):
+        reply = self.skip(patience)
+        if reply.status == _codes.FAILED:
+            raise reply.error()
+        return reply
 
     def skip(self, _patience):
-        return self.replies.pop(0)
+        reply = self.replies.pop(0)
+        return reply if isinstance(reply, _frames.Reply) else _frames.Reply(_codes.DONE, reply)
+
+    def close(self, why):
+        self.broken = why
+
+
+def refusal(text):
+    told = b"".join(map(_frames.pack_text, ("argument", text, "")))
+    return _frames.Reply(_codes.FAILED, told + struct.pack("<ii", -1, 0))
 
 
 class Task:
     can_map = False
-    nan_check = True
 
-    def __init__(self):
+    def __init__(self, nan_check=True):
+        self.nan_check = nan_check
         self.pools = weakref.WeakSet()
         self.jvm = Jvm()
 
@@ -81,6 +97,34 @@ def test_no_part_of_an_array_begins_if_a_later_part_has_a_nan(async_op):
     if async_op:
         work.wait()
     assert (array == 1).all()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), ValueError("of a signal handler")])
+@pytest.mark.parametrize("how", ["whole", "stages", "asynchronous"])
+def test_a_call_that_a_signal_interrupts_leaves_no_reply_to_the_next_one(how, error):
+    task = Task(nan_check=how == "whole")
+    operations = Operations(task, 0, 1000)
+    array = np.ones(5 * _parts.PART_BYTES // 4, np.float32)
+    task.jvm.signal, task.jvm.signal_at = error, 2
+    with pytest.raises(type(error)):
+        _parts.all_reduce(operations, *updates(array), ReduceOp.SUM, how == "asynchronous", None)
+    assert task.jvm.begun == 2
+    assert "interrupted" in task.jvm.broken
+    # The JVM still uses the memory.
+    assert not operations.memory._free
+
+
+@pytest.mark.parametrize("how", ["whole", "stages"])
+def test_an_error_between_the_parts_gives_the_memory_back(how, monkeypatch):
+    task = Task(nan_check=how == "whole")
+    operations = Operations(task, 0, 1000)
+    array = np.ones(5 * _parts.PART_BYTES // 4, np.float32)
+    part = "_post" if how == "whole" else "_copy_in"
+    monkeypatch.setattr(_parts.Reduction, part, lambda *_: (_ for _ in ()).throw(MemoryError()))
+    with pytest.raises(MemoryError):
+        _parts.all_reduce(operations, *updates(array), ReduceOp.SUM, False, None)
+    assert task.jvm.broken is None
+    assert sum(map(len, operations.memory._free.values())) == 1
 
 
 def test_parts_cover_an_array_in_order():
