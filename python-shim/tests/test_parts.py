@@ -76,6 +76,7 @@ class Task:
     def __init__(self, nan_check=True):
         self.nan_check = nan_check
         self.pools = weakref.WeakSet()
+        self.pending = weakref.WeakSet()
         self.jvm = Jvm()
 
     def connection(self):

@@ -12,6 +12,7 @@ import pytest
 from spark_collectives import _codes, _frames
 from spark_collectives._completions import Completions
 from spark_collectives._numbering import Numbering
+from spark_collectives._task import Task
 from spark_collectives.process_group import ProcessGroup
 from spark_collectives.work import Work
 
@@ -204,11 +205,12 @@ def test_a_wait_ends_when_the_works_before_it_have_their_results(jvm):
     assert future.wait(30) == [] and work.is_completed()
 
 
-class KeepingJvm:
+class KeepingJvm(Task):
     """A JVM whose works are done at once; it keeps each one until its end is asked for."""
 
     def __init__(self):
         self.pools = weakref.WeakSet()
+        self.pending = weakref.WeakSet()
         self.numbering = Numbering()
         self.kept = []
         self.closed = False
@@ -229,15 +231,31 @@ class KeepingJvm:
         return _frames.Reply(_codes.DONE, b"")
 
 
+def a_group(jvm, id_=0):
+    joined = struct.pack("<iiiq", id_, 0, 1, 1000) + _frames.pack_text("g") + _frames.pack_ints([0])
+    return ProcessGroup(jvm, _frames.Reply(_codes.DONE, joined))
+
+
 def test_a_closed_group_leaves_no_work_in_the_jvm():
     jvm = KeepingJvm()
-    joined = struct.pack("<iiiq", 0, 0, 1, 1000) + _frames.pack_text("g") + _frames.pack_ints([0])
-    group = ProcessGroup(jvm, _frames.Reply(_codes.DONE, joined))
+    group = a_group(jvm)
     held = group.barrier(async_op=True)
     # The caller drops this one.
     group.barrier(async_op=True)
     assert len(jvm.kept) == 2
 
     group.close()
+    assert jvm.kept == []
+    assert held.wait() and held.is_success()
+
+
+def test_works_of_a_group_that_was_made_from_one_that_is_closed_have_their_results():
+    jvm = KeepingJvm()
+    world, subgroup = a_group(jvm), a_group(jvm, 1)
+    held = subgroup.barrier(async_op=True)
+    # The caller drops this one.
+    subgroup.barrier(async_op=True)
+
+    world.close()
     assert jvm.kept == []
     assert held.wait() and held.is_success()

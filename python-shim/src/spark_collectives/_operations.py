@@ -37,6 +37,7 @@ class Operations:
         task.pools.add(self._layouts)
         self.host_memory = HostSegments(task, group)
         self.pending = PendingWorks()
+        task.pending.add(self.pending)
         #: The block of operations that are awaited as one, if there is one.
         self.coalescing: Optional[Coalescing] = None
         #: Completes the futures of collectives, which end in their order.
@@ -290,7 +291,6 @@ class Operations:
 
     def close(self) -> None:
         """Release the memory of the group, which is closed."""
-        self.pending.settle()
         self._layouts.close()
         self.memory.close()
         self.host_memory.close()

@@ -231,6 +231,8 @@ class ProcessGroup(GroupOperations):
         if not self._closed:
             self._closed = True
             self._operations.call(_codes.CLOSE_GROUP)
+            # The works of groups that were made from this one have ended, too.
+            self._task.settle()
             self._operations.close()
 
     # The group's memory and state
