@@ -212,8 +212,12 @@ class KeepingJvm(Task):
         self.pools = weakref.WeakSet()
         self.pending = weakref.WeakSet()
         self.numbering = Numbering()
+        self.can_map = True
+        self.joined = None
         self.kept = []
         self.closed = False
+        #: Is called when a group is closed.
+        self.closes = nothing
 
     def connection(self):
         return self
@@ -221,7 +225,8 @@ class KeepingJvm(Task):
     def call(self, code, body=b"", **_):
         if code == _codes.CLOSE_GROUP:
             self.closed = True
-        elif code == _codes.TEST_WORK:
+            self.closes()
+        elif code in (_codes.TEST_WORK, _codes.AWAIT_WORK):
             self.kept.remove(struct.unpack("<q", body)[0])
             return _frames.Reply(_codes.DONE, struct.pack("<i", -1))
         else:
@@ -259,3 +264,19 @@ def test_works_of_a_group_that_was_made_from_one_that_is_closed_have_their_resul
     world.close()
     assert jvm.kept == []
     assert held.wait() and held.is_success()
+
+
+@pytest.mark.parametrize("joined", [True, False])
+def test_results_that_are_fetched_from_the_jvm_are_so_before_their_group_is_closed(joined):
+    jvm = KeepingJvm()
+    jvm.can_map = False
+    group, subgroup = a_group(jvm), a_group(jvm, 1)
+    jvm.joined = group if joined else None
+    for each in (group, subgroup):
+        each.barrier(async_op=True)
+    kept = []
+    jvm.closes = lambda: kept.extend(jvm.kept)
+
+    group.close()
+    assert kept == ([] if joined else [2])
+    assert jvm.kept == []

@@ -54,7 +54,7 @@ def test_a_destroyed_group_refuses_operations_until_the_task_joins_another(ranks
     assert ranks(destroy, 3) == [3, 3, 3]
 
 
-@pytest.mark.parametrize("mapped", [True])
+@pytest.mark.parametrize("mapped", [True, False])
 def test_who_destroys_the_world_group_has_the_results_of_all_groups(ranks, mapped):
     def destroy(rank, size):
         _task.current().can_map = mapped

@@ -57,6 +57,10 @@ class PendingWorks:
         """Ask for the ends of the works that began before a number; by default of all."""
         _settle(self._older(self._collectives, before) + self._older(self._messages, before))
 
+    def wait(self) -> None:
+        """Wait until all works are done, as long as each may take."""
+        wait_for(self._older(self._collectives, None) + self._older(self._messages, None))
+
     def collectives(self) -> List[Work]:
         """Return the collectives that have begun."""
         return self._older(self._collectives, None)

@@ -38,6 +38,9 @@ class Pending(Protocol):
     def settle(self) -> None:
         """Notice those that have ended, so that their arrays have their results."""
 
+    def wait(self) -> None:
+        """Wait for all of them, as long as each may take."""
+
 
 class Task:
     """The connections of one task attempt. Spark reuses Python processes: each task has its own."""
@@ -112,6 +115,11 @@ class Task:
         """Let the works of all groups that have ended have their results."""
         for works in snapshot(self.pending):
             works.settle()
+
+    def wait(self) -> None:
+        """Wait for the works of all groups, as long as each may take."""
+        for works in snapshot(self.pending):
+            works.wait()
 
     def close(self) -> None:
         """Tell the JVM that the process has left its groups, and close all connections."""
