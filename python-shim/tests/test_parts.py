@@ -128,6 +128,25 @@ def test_an_error_between_the_parts_gives_the_memory_back(how, monkeypatch):
     assert sum(map(len, operations.memory._free.values())) == 1
 
 
+@pytest.mark.parametrize("async_op", [False, True])
+@pytest.mark.parametrize("count", [10, 100_000, 5 * _parts.PART_BYTES // 4])
+def test_an_earlier_result_does_not_overwrite_a_later_one(count, async_op):
+    operations = Operations(Task(nan_check=False), 0, 1000)
+    array = np.ones(count, np.float32)
+
+    def reduce(asynchronous):
+        return _parts.all_reduce(operations, *updates(array), ReduceOp.SUM, asynchronous, None)
+
+    # The group's sum is what this rank gives. The caller drops the work.
+    reduce(True)
+    array.fill(2)
+    later = reduce(async_op)
+    if async_op:
+        later.wait()
+    assert (array == 2).all()
+    assert not operations.pending
+
+
 def test_parts_cover_an_array_in_order():
     seed = random.randrange(1 << 30)
     randomly = random.Random(seed)

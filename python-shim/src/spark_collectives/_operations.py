@@ -68,7 +68,6 @@ class Operations:
         if not async_op and self._run_small(
             code, outputs, inputs, wait_ms, peer=peer, tag=tag, op=op, body=body
         ):
-            self.settle_earlier(code)
             return None
         staged = self.stage(outputs, inputs)
         try:
@@ -97,12 +96,15 @@ class Operations:
             if code == _codes.BARRIER:
                 made.when_known(lambda: self.pending.settle(made.number))
             return made
-        staged.finish()
         self.settle_earlier(code)
+        staged.finish()
         return None
 
     def settle_earlier(self, code: int) -> None:
-        """Let works have their results that had to end before an operation that has ended."""
+        """Let works have their results that had to end before an operation that has ended.
+
+        Called before that has its own: its array may be that of an earlier one.
+        """
         if not self.pending:
             return
         if code == _codes.BARRIER:
@@ -153,6 +155,7 @@ class Operations:
             # The JVM refused the operation before it began.
             self._layouts.give_back(scratch)
             raise
+        self.settle_earlier(code)
         layout.copy_back(operands)
         self._layouts.give_back(scratch)
         return True

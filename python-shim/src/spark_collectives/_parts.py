@@ -157,7 +157,9 @@ class Reduction:
         """Do the operation, and wait for its end."""
         array = self._operand.view.array
         own = self._operations.memory.find(array)
-        if own is not None or self._operations.task.nan_check:
+        # The result of an earlier operation must come neither between the parts nor after them.
+        earlier = self._operations.pending.collectives()
+        if own is not None or earlier or self._operations.task.nan_check:
             self._run_whole()
         elif array.flags.c_contiguous:
             self._run_in_stages(array.reshape(-1))
@@ -174,6 +176,7 @@ class Reduction:
         except BaseException:
             self._give_up(staged.release)
             raise
+        self._operations.settle_earlier(_codes.ALL_REDUCE)
         staged.finish()
 
     def _run_in(self, segment: int, offset: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 import time
 from typing import Dict, List, Optional
@@ -39,6 +40,8 @@ class PendingWorks:
         with self._lock:
             self._begun += 1
             work.number, work.message = self._begun, message
+            if not message:
+                work.settle_earlier = functools.partial(self.settle_collectives, self._begun)
             (self._messages if message else self._collectives)[self._begun] = work
 
     def ended(self, work: Work) -> None:
