@@ -214,6 +214,7 @@ class KeepingJvm(Task):
         self.numbering = Numbering()
         self.can_map = True
         self.joined = None
+        self.begun = 0
         self.kept = []
         self.closed = False
         #: Is called when a group is closed.
@@ -231,7 +232,8 @@ class KeepingJvm(Task):
             return _frames.Reply(_codes.DONE, struct.pack("<i", -1))
         else:
             assert code == _codes.BARRIER and not self.closed
-            self.kept.append(len(self.kept) + 1)
+            self.begun += 1
+            self.kept.append(self.begun)
             return _frames.Reply(_codes.DONE, struct.pack("<q", self.kept[-1]))
         return _frames.Reply(_codes.DONE, b"")
 
@@ -280,3 +282,35 @@ def test_results_that_are_fetched_from_the_jvm_are_so_before_their_group_is_clos
     group.close()
     assert kept == ([] if joined else [2])
     assert jvm.kept == []
+
+
+class SendingJvm(KeepingJvm):
+    """A JVM whose messages end at once, but for the first ones of each group."""
+
+    def __init__(self, slow):
+        super().__init__()
+        self.slow = slow
+        self.asked = 0
+
+    def call(self, code, body=b"", **request):
+        if code == _codes.ALLOCATE:
+            return _frames.Reply(_codes.DONE, struct.pack("<i", 1))
+        if code == _codes.WRITE:
+            return _frames.Reply(_codes.DONE, b"")
+        self.asked += code == _codes.TEST_WORK
+        if code == _codes.TEST_WORK and struct.unpack("<q", body)[0] <= self.slow:
+            return _frames.Reply(_codes.PENDING, b"")
+        return super().call(_codes.BARRIER if code == _codes.SEND else code, body, **request)
+
+
+@pytest.mark.parametrize("slow", [0, 100])
+def test_messages_that_nobody_asks_for_do_not_add_up(slow):
+    jvm = SendingJvm(slow)
+    jvm.can_map = False
+    group = a_group(jvm)
+    array = np.ones(4)
+    for _ in range(1000):
+        group.send(array, 0, async_op=True)
+        assert len(group._operations.pending) <= 2 * slow + 32
+    assert len(jvm.kept) <= 2 * slow + 32
+    assert jvm.asked < 3000

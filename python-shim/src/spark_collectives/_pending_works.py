@@ -10,6 +10,9 @@ from typing import Dict, List, Optional
 
 from .work import Work
 
+#: The number of messages at which those that have ended are settled for the first time.
+_MANY_MESSAGES = 16
+
 
 class PendingWorks:
     """The works of a group whose end nobody has seen yet, oldest first. Thread-safe.
@@ -28,6 +31,8 @@ class PendingWorks:
         #: The collectives and the messages, by their numbers.
         self._collectives: Dict[int, Work] = {}
         self._messages: Dict[int, Work] = {}
+        #: The number of messages at which those that have ended are settled.
+        self._many = _MANY_MESSAGES
 
     def __bool__(self) -> bool:
         return bool(self._collectives or self._messages)
@@ -43,6 +48,16 @@ class PendingWorks:
             if not message:
                 work.settle_earlier = functools.partial(self.settle_collectives, self._begun)
             (self._messages if message else self._collectives)[self._begun] = work
+
+    def settle_many_messages(self) -> None:
+        """Settle the messages that have ended if there are twice as many as the last time.
+
+        A program that never asks for them, and has no barriers, would keep all of them.
+        """
+        if len(self._messages) < self._many:
+            return
+        _settle(self._older(self._messages, None))
+        self._many = max(_MANY_MESSAGES, 2 * len(self._messages))
 
     def ended(self, work: Work) -> None:
         """Let a work go whose end was seen, and settle the collectives before it, if it is one."""
