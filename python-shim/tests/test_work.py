@@ -314,3 +314,49 @@ def test_messages_that_nobody_asks_for_do_not_add_up(slow):
         assert len(group._operations.pending) <= 2 * slow + 32
     assert len(jvm.kept) <= 2 * slow + 32
     assert jvm.asked < 3000
+
+
+class RefusingJvm(SendingJvm):
+    """A JVM that refuses checkpoints, and has memory for some segments."""
+
+    def __init__(self, room):
+        super().__init__(0)
+        self.can_map = False
+        self.store_wait = 1.0
+        self.room = room
+
+    def call(self, code, body=b"", peer=0, tag=0, **request):
+        _frames.request(code, peer=peer, tag=tag)
+        if code in (_codes.CHECKPOINT, _codes.RESTORE):
+            raise ValueError("refused")
+        if code == _codes.ALLOCATE:
+            self.room -= 1
+            if self.room < 0:
+                raise MemoryError("no room")
+        return super().call(code, body, **request)
+
+
+@pytest.mark.parametrize(
+    "call, error, why",
+    [
+        (lambda group, array: group.send(array, 0, 1 << 31), ValueError, "tag must be from 0 to"),
+        (
+            lambda group, array: group.batch([(True, array, 0, 1 << 31)]),
+            ValueError,
+            "tag must be from 0 to",
+        ),
+        (
+            lambda group, array: group.batch([(True, array, 0, 0)] * 2),
+            MemoryError,
+            "no room",
+        ),
+        (lambda group, array: group.checkpoint("a", [array]), ValueError, "refused"),
+        (lambda group, array: group.restore("a", [array]), ValueError, "refused"),
+    ],
+)
+def test_the_memory_of_an_operation_that_has_not_begun_is_used_again(call, error, why):
+    group = a_group(RefusingJvm(room=1))
+    for _ in range(3):
+        with pytest.raises(error, match=why):
+            call(group, np.ones(4))
+    group.send(np.ones(4), 0, async_op=True)

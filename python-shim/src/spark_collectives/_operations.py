@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import struct
 from typing import Any, Iterator, List, Optional, Sequence, Tuple
 
 from . import _codes, _connection, _frames
@@ -179,9 +178,17 @@ class Operations:
     ) -> List[Work]:
         """Begin several messages; each is (whether it is sent, its array, the peer, the tag)."""
         operands = [Operand(array, sent, not sent) for sent, array, _, _ in messages]
-        body = b"".join(struct.pack("<Bii", sent, peer, tag) for sent, _, peer, tag in messages)
-        # The messages end at different times, so each has its own segment.
-        staged = [self.stage([operand], []) for operand in operands]
+        body = b"".join(_frames.pack_message(sent, peer, tag) for sent, _, peer, tag in messages)
+        staged: List[Staged] = []
+        try:
+            # The messages end at different times, so each has its own segment.
+            for operand in operands:
+                staged.append(self.stage([operand], []))
+        except BaseException:
+            # None of them has begun.
+            for each in staged:
+                each.release()
+            raise
         try:
             reply = self.call(
                 _codes.COALESCED,
