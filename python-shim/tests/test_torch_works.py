@@ -1,5 +1,7 @@
 """The works of torch's operations, without ranks."""
 
+import gc
+
 import pytest
 
 pytest.importorskip("torch", reason="torch is not installed: pip install spark-collectives[torch]")
@@ -64,6 +66,24 @@ def test_a_future_has_the_error_of_a_copy():
     with pytest.raises(RuntimeError, match="no memory"):
         work.get_future().wait()
     assert "no memory" in str(work.exception())
+
+
+def test_the_error_of_a_copy_is_logged_if_the_work_was_dropped(caplog):
+    work = _work_whose_copy_fails()
+    del work
+    assert "nobody has waited for has failed" in caplog.text
+    assert "the device has no memory" in caplog.text
+    caplog.clear()
+
+    waited_for, asked = _work_whose_copy_fails(), _work_whose_copy_fails()
+    with pytest.raises(RuntimeError, match="no memory"):
+        waited_for.wait()
+    assert asked.exception() is not None
+    with pytest.raises(RuntimeError, match="no memory"):
+        _work_whose_copy_fails().get_future().wait()
+    del waited_for, asked
+    gc.collect()
+    assert caplog.text == ""
 
 
 def test_an_array_on_a_tensor_keeps_its_memory_when_the_tensor_gets_other_memory():
