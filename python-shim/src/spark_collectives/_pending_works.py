@@ -56,7 +56,7 @@ class PendingWorks:
         """
         if len(self._messages) < self._many:
             return
-        _settle(self._older(self._messages, None))
+        settle(self._older(self._messages, None))
         self._many = max(_MANY_MESSAGES, 2 * len(self._messages))
 
     def ended(self, work: Work) -> None:
@@ -69,11 +69,11 @@ class PendingWorks:
 
     def settle_collectives(self, before: Optional[int] = None) -> None:
         """Ask for the ends of the collectives that began before a number; by default of all."""
-        _settle(self._older(self._collectives, before))
+        settle(self._older(self._collectives, before))
 
     def settle(self, before: Optional[int] = None) -> None:
         """Ask for the ends of the works that began before a number; by default of all."""
-        _settle(self._older(self._collectives, before) + self._older(self._messages, before))
+        settle(self._older(self._collectives, before) + self._older(self._messages, before))
 
     def wait(self) -> None:
         """Wait until all works are done, as long as each may take."""
@@ -82,6 +82,10 @@ class PendingWorks:
     def collectives(self) -> List[Work]:
         """Return the collectives that have begun."""
         return self._older(self._collectives, None)
+
+    def messages(self) -> List[Work]:
+        """Return the messages that have begun."""
+        return self._older(self._messages, None)
 
     def _older(self, works: Dict[int, Work], before: Optional[int]) -> List[Work]:
         with self._lock:
@@ -99,7 +103,8 @@ def wait_for(works: List[Work], seconds: Optional[float] = None) -> bool:
     return all(work._settled for work in works)
 
 
-def _settle(works: List[Work]) -> None:
+def settle(works: List[Work]) -> None:
+    """Notice the ends of those works that have ended."""
     for work in works:
         # Its error, if it has one, is for whoever waits for it.
         with contextlib.suppress(Exception):
