@@ -25,8 +25,16 @@ class Jvm:
 
     def call(self, code, **request):
         request.pop("patience", None)
-        self.post(code, **request)
+        try:
+            self.post(code, **request)
+        except BaseException:
+            self.close("A call of this thread was interrupted")
+            raise
         return self.take(0)
+
+    @property
+    def is_broken(self):
+        return self.broken is not None
 
     def post(self, code, *, outputs=(), inputs=(), body=b"", **_):
         assert self.broken is None
@@ -101,15 +109,16 @@ def test_no_part_of_an_array_begins_if_a_later_part_has_a_nan(async_op):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), ValueError("of a signal handler")])
-@pytest.mark.parametrize("how", ["whole", "stages", "asynchronous"])
+@pytest.mark.parametrize("how", ["whole", "stages", "asynchronous", "one part"])
 def test_a_call_that_a_signal_interrupts_leaves_no_reply_to_the_next_one(how, error):
     task = Task(nan_check=how == "whole")
     operations = Operations(task, 0, 1000)
-    array = np.ones(5 * _parts.PART_BYTES // 4, np.float32)
-    task.jvm.signal, task.jvm.signal_at = error, 2
+    parts = 1 if how == "one part" else 5
+    array = np.ones(parts * _parts.PART_BYTES // 4, np.float32)
+    task.jvm.signal, task.jvm.signal_at = error, min(parts, 2)
     with pytest.raises(type(error)):
         _parts.all_reduce(operations, *updates(array), ReduceOp.SUM, how == "asynchronous", None)
-    assert task.jvm.begun == 2
+    assert task.jvm.begun == min(parts, 2)
     assert "interrupted" in task.jvm.broken
     # The JVM still uses the memory.
     assert not operations.memory._free

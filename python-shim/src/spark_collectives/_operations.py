@@ -69,8 +69,9 @@ class Operations:
         ):
             return None
         staged = self.stage(outputs, inputs)
+        connection = self.task.connection()
         try:
-            reply = self.task.connection().call(
+            reply = connection.call(
                 code,
                 flags=_codes.ASYNCHRONOUS if async_op else 0,
                 reduction=0 if op is None else op.code,
@@ -85,8 +86,9 @@ class Operations:
                 patience=self.patience(wait_ms),
             )
         except ValueError:
-            # The JVM refused the operation before it began.
-            staged.release()
+            # The JVM refused the operation before it began, unless a signal handler raises this.
+            if not connection.is_broken:
+                staged.release()
             raise
         if async_op:
             made = self.work(
@@ -151,8 +153,9 @@ class Operations:
             )
             connection.take(self.patience(wait_ms))
         except ValueError:
-            # The JVM refused the operation before it began.
-            self._layouts.give_back(scratch)
+            # The JVM refused the operation before it began, unless a signal handler raises this.
+            if not connection.is_broken:
+                self._layouts.give_back(scratch)
             raise
         self.settle_earlier(code)
         layout.copy_back(operands)
@@ -197,8 +200,9 @@ class Operations:
                 body=body,
             )
         except ValueError:
-            for each in staged:
-                each.release()
+            if not self.task.connection().is_broken:
+                for each in staged:
+                    each.release()
             raise
         return [
             self.work(
