@@ -41,6 +41,20 @@ def test_a_reply_that_arrives_in_pieces_is_read_completely(pair):
     assert connection.take(10).next_long() == 77
 
 
+@pytest.mark.parametrize(
+    "request_, why",
+    [
+        ({"tag": 1 << 31}, "The tag must be from 0 to 2,147,483,647"),
+        ({"outputs": 1 << 16}, "65,535 arrays at the most, and 65,536 were given"),
+        ({"inputs": 1 << 16}, "65,535 arrays"),
+        ({"peer": 1 << 40}, "range"),
+    ],
+)
+def test_a_number_that_a_request_cannot_hold_is_refused(request_, why):
+    with pytest.raises(ValueError, match=why):
+        _frames.request(12, **request_)
+
+
 def test_a_request_has_the_layout_of_the_protocol(pair):
     connection, far = pair
     connection.post(

@@ -107,6 +107,20 @@ def test_a_work_goes_on_after_a_wait_times_out(ranks):
     assert ranks(wait, 2) == [1.0, 1.0]
 
 
+def test_a_barrier_does_not_wait_for_a_receive_that_another_thread_waits_for(ranks):
+    def receive(rank, size):
+        array, total = np.zeros(4), np.ones(4)
+        future = dist.irecv(array, 1).get_future() if rank == 0 else None
+        dist.barrier()
+        dist.all_reduce(total)
+        if future is None:
+            dist.send(np.full(4, 7.0), 0)
+            return total[0]
+        return future.wait(60)[0][0]
+
+    assert ranks(receive, 2) == [7.0, 2.0]
+
+
 SIZES = [10, 100_000, 3_000_000]
 
 

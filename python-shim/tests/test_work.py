@@ -12,6 +12,7 @@ import pytest
 from spark_collectives import _codes, _frames
 from spark_collectives._completions import Completions
 from spark_collectives._numbering import Numbering
+from spark_collectives._task import Task
 from spark_collectives.process_group import ProcessGroup
 from spark_collectives.work import Work
 
@@ -204,14 +205,22 @@ def test_a_wait_ends_when_the_works_before_it_have_their_results(jvm):
     assert future.wait(30) == [] and work.is_completed()
 
 
-class KeepingJvm:
+class KeepingJvm(Task):
     """A JVM whose works are done at once; it keeps each one until its end is asked for."""
+
+    is_broken = False
 
     def __init__(self):
         self.pools = weakref.WeakSet()
+        self.pending = weakref.WeakSet()
         self.numbering = Numbering()
+        self.can_map = True
+        self.joined = None
+        self.begun = 0
         self.kept = []
         self.closed = False
+        #: Is called when a group is closed.
+        self.closes = nothing
 
     def connection(self):
         return self
@@ -219,20 +228,26 @@ class KeepingJvm:
     def call(self, code, body=b"", **_):
         if code == _codes.CLOSE_GROUP:
             self.closed = True
-        elif code == _codes.TEST_WORK:
+            self.closes()
+        elif code in (_codes.TEST_WORK, _codes.AWAIT_WORK):
             self.kept.remove(struct.unpack("<q", body)[0])
             return _frames.Reply(_codes.DONE, struct.pack("<i", -1))
         else:
             assert code == _codes.BARRIER and not self.closed
-            self.kept.append(len(self.kept) + 1)
+            self.begun += 1
+            self.kept.append(self.begun)
             return _frames.Reply(_codes.DONE, struct.pack("<q", self.kept[-1]))
         return _frames.Reply(_codes.DONE, b"")
 
 
+def a_group(jvm, id_=0):
+    joined = struct.pack("<iiiq", id_, 0, 1, 1000) + _frames.pack_text("g") + _frames.pack_ints([0])
+    return ProcessGroup(jvm, _frames.Reply(_codes.DONE, joined))
+
+
 def test_a_closed_group_leaves_no_work_in_the_jvm():
     jvm = KeepingJvm()
-    joined = struct.pack("<iiiq", 0, 0, 1, 1000) + _frames.pack_text("g") + _frames.pack_ints([0])
-    group = ProcessGroup(jvm, _frames.Reply(_codes.DONE, joined))
+    group = a_group(jvm)
     held = group.barrier(async_op=True)
     # The caller drops this one.
     group.barrier(async_op=True)
@@ -241,3 +256,109 @@ def test_a_closed_group_leaves_no_work_in_the_jvm():
     group.close()
     assert jvm.kept == []
     assert held.wait() and held.is_success()
+
+
+def test_works_of_a_group_that_was_made_from_one_that_is_closed_have_their_results():
+    jvm = KeepingJvm()
+    world, subgroup = a_group(jvm), a_group(jvm, 1)
+    held = subgroup.barrier(async_op=True)
+    # The caller drops this one.
+    subgroup.barrier(async_op=True)
+
+    world.close()
+    assert jvm.kept == []
+    assert held.wait() and held.is_success()
+
+
+@pytest.mark.parametrize("joined", [True, False])
+def test_results_that_are_fetched_from_the_jvm_are_so_before_their_group_is_closed(joined):
+    jvm = KeepingJvm()
+    jvm.can_map = False
+    group, subgroup = a_group(jvm), a_group(jvm, 1)
+    jvm.joined = group if joined else None
+    for each in (group, subgroup):
+        each.barrier(async_op=True)
+    kept = []
+    jvm.closes = lambda: kept.extend(jvm.kept)
+
+    group.close()
+    assert kept == ([] if joined else [2])
+    assert jvm.kept == []
+
+
+class SendingJvm(KeepingJvm):
+    """A JVM whose messages end at once, but for the first ones of each group."""
+
+    def __init__(self, slow):
+        super().__init__()
+        self.slow = slow
+        self.asked = 0
+
+    def call(self, code, body=b"", **request):
+        if code == _codes.ALLOCATE:
+            return _frames.Reply(_codes.DONE, struct.pack("<i", 1))
+        if code == _codes.WRITE:
+            return _frames.Reply(_codes.DONE, b"")
+        self.asked += code == _codes.TEST_WORK
+        if code == _codes.TEST_WORK and struct.unpack("<q", body)[0] <= self.slow:
+            return _frames.Reply(_codes.PENDING, b"")
+        return super().call(_codes.BARRIER if code == _codes.SEND else code, body, **request)
+
+
+@pytest.mark.parametrize("slow", [0, 100])
+def test_messages_that_nobody_asks_for_do_not_add_up(slow):
+    jvm = SendingJvm(slow)
+    jvm.can_map = False
+    group = a_group(jvm)
+    array = np.ones(4)
+    for _ in range(1000):
+        group.send(array, 0, async_op=True)
+        assert len(group._operations.pending) <= 2 * slow + 32
+    assert len(jvm.kept) <= 2 * slow + 32
+    assert jvm.asked < 3000
+
+
+class RefusingJvm(SendingJvm):
+    """A JVM that refuses checkpoints, and has memory for some segments."""
+
+    def __init__(self, room):
+        super().__init__(0)
+        self.can_map = False
+        self.store_wait = 1.0
+        self.room = room
+
+    def call(self, code, body=b"", peer=0, tag=0, **request):
+        _frames.request(code, peer=peer, tag=tag)
+        if code in (_codes.CHECKPOINT, _codes.RESTORE):
+            raise ValueError("refused")
+        if code == _codes.ALLOCATE:
+            self.room -= 1
+            if self.room < 0:
+                raise MemoryError("no room")
+        return super().call(code, body, **request)
+
+
+@pytest.mark.parametrize(
+    "call, error, why",
+    [
+        (lambda group, array: group.send(array, 0, 1 << 31), ValueError, "tag must be from 0 to"),
+        (
+            lambda group, array: group.batch([(True, array, 0, 1 << 31)]),
+            ValueError,
+            "tag must be from 0 to",
+        ),
+        (
+            lambda group, array: group.batch([(True, array, 0, 0)] * 2),
+            MemoryError,
+            "no room",
+        ),
+        (lambda group, array: group.checkpoint("a", [array]), ValueError, "refused"),
+        (lambda group, array: group.restore("a", [array]), ValueError, "refused"),
+    ],
+)
+def test_the_memory_of_an_operation_that_has_not_begun_is_used_again(call, error, why):
+    group = a_group(RefusingJvm(room=1))
+    for _ in range(3):
+        with pytest.raises(error, match=why):
+            call(group, np.ones(4))
+    group.send(np.ones(4), 0, async_op=True)

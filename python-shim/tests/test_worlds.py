@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import spark_collectives as dist
+from spark_collectives import _task
 
 
 def test_a_reused_python_process_has_a_new_group(ranks):
@@ -51,6 +52,21 @@ def test_a_destroyed_group_refuses_operations_until_the_task_joins_another(ranks
         return len(names)
 
     assert ranks(destroy, 3) == [3, 3, 3]
+
+
+@pytest.mark.parametrize("mapped", [True, False])
+def test_who_destroys_the_world_group_has_the_results_of_all_groups(ranks, mapped):
+    def destroy(rank, size):
+        _task.current().can_map = mapped
+        arrays = [np.full(count, rank + 1.0) for count in (10, 10, 100_000)]
+        groups = [dist.world(), dist.new_group([0, 1]), dist.world()]
+        works = [
+            dist.all_reduce(each, group=group, async_op=True) for each, group in zip(arrays, groups)
+        ]
+        dist.destroy_process_group()
+        return [each[0] for each in arrays], [work.wait() for work in works]
+
+    assert ranks(destroy, 2) == [([3.0] * 3, [True] * 3)] * 2
 
 
 def test_a_rank_that_aborts_a_later_world_group_is_named_to_the_others(ranks):

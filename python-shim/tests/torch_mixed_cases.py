@@ -4,6 +4,7 @@ The other backend is torch's "fake", whose operations do nothing, so results tel
 """
 
 import inspect
+import time
 from datetime import timedelta
 
 import torch
@@ -113,6 +114,21 @@ def _barriers(group):
     assert work.wait()
     # The work of the fake backend does not say in all versions that it is done.
     assert (tensor == group.size()).all()
+    if group.size() > 1:
+        _messages(group, lambda: group.barrier(on(DEVICE)).wait())
+
+
+def _messages(group, barrier):
+    """Drop messages, and expect that barriers on the other device deliver them."""
+    rank, size = group.rank(), group.size()
+    received = torch.zeros(3)
+    dist.irecv(received, (rank - 1) % size)
+    dist.send(torch.full((3,), rank + 7.0), (rank + 1) % size)
+    deadline = time.monotonic() + 30
+    # The barriers of the fake backend wait for nobody.
+    while not (received == (rank - 1) % size + 7.0).all():
+        assert time.monotonic() < deadline
+        barrier()
 
 
 def _blocks(group, size):

@@ -19,15 +19,17 @@ def save(
 ) -> None:
     """Save the arrays of all ranks, or those of rank 0 if they are ``replicated``."""
     wait_ms = millis(timeout) or operations.timeout_ms
+    body = _frames.pack_text(name)
     staged = operations.stage([], [piece for each in reads(*arrays) for piece in cut(each)])
-    operations.call(
-        _codes.CHECKPOINT,
-        flags=_codes.CHOICE if replicated else 0,
-        timeout_ms=wait_ms,
-        inputs=staged.inputs,
-        body=_frames.pack_text(name),
-        patience=operations.patience(wait_ms) + operations.task.store_wait,
-    )
+    with staged.released_if_refused():
+        operations.call(
+            _codes.CHECKPOINT,
+            flags=_codes.CHOICE if replicated else 0,
+            timeout_ms=wait_ms,
+            inputs=staged.inputs,
+            body=body,
+            patience=operations.patience(wait_ms) + operations.task.store_wait,
+        )
     staged.release()
 
 
@@ -36,14 +38,16 @@ def restore(
 ) -> bool:
     """Overwrite the arrays with the last checkpoint of this name; return False without one."""
     wait_ms = millis(timeout) or operations.timeout_ms
+    body = _frames.pack_text(name)
     staged = operations.stage([piece for each in writes(*arrays) for piece in cut(each)], [])
-    reply = operations.call(
-        _codes.RESTORE,
-        timeout_ms=wait_ms,
-        outputs=staged.outputs,
-        body=_frames.pack_text(name),
-        patience=operations.patience(wait_ms) + operations.task.store_wait,
-    )
+    with staged.released_if_refused():
+        reply = operations.call(
+            _codes.RESTORE,
+            timeout_ms=wait_ms,
+            outputs=staged.outputs,
+            body=body,
+            patience=operations.patience(wait_ms) + operations.task.store_wait,
+        )
     found = reply.next_byte() != 0
     if found:
         staged.finish()

@@ -42,6 +42,11 @@ class Connection:
         self._buffer = bytearray(_KEPT_BYTES)
         self._have = 0
 
+    @property
+    def is_broken(self) -> bool:
+        """Whether no more calls can be made, because one was interrupted or has failed."""
+        return self._broken is not None
+
     def call(
         self,
         code: int,

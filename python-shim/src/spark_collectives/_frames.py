@@ -27,6 +27,12 @@ SEPARATE = (1 << 32) - 1
 #: The largest value of a store: a little less than the largest array of the JVM.
 MAX_VALUE_BYTES = 2046 << 20
 
+#: The largest tag of a message, and the most tensors that one operation reads, or writes.
+MAX_TAG = (1 << 31) - 1
+MAX_TENSORS = (1 << 16) - 1
+
+_MESSAGE = struct.Struct("<Bii")
+
 #: A tensor in the memory that the JVM sees: segment, type, offset, count, shape.
 TensorRef = Tuple[int, int, int, int, Tuple[int, ...]]
 
@@ -56,15 +62,15 @@ def request(
 
     :param outputs: the number of encoded tensors that are written, with which the content begins
     :param inputs: the number of those that are read, which come next
-    :raises ValueError: if it is longer than the JVM accepts
+    :raises ValueError: if it is longer than the JVM accepts, or a number is not within its range
     """
     if HEAD_BYTES + len(content) > MAX_FRAME_BYTES:
         raise ValueError(
             f"The request has {HEAD_BYTES + len(content):,} bytes, and {MAX_FRAME_BYTES:,} are "
             "possible at the most: keep large values in tensors or files, not in the store"
         )
-    return (
-        HEAD.pack(
+    try:
+        head = HEAD.pack(
             HEAD_BYTES + len(content),
             code,
             flags,
@@ -77,8 +83,30 @@ def request(
             outputs,
             inputs,
         )
-        + content
-    )
+    except struct.error as e:
+        raise _out_of_range(tag, max(outputs, inputs), e) from None
+    return head + content
+
+
+def pack_message(sent: bool, peer: int, tag: int) -> bytes:
+    """Encode a message of a batch.
+
+    :raises ValueError: if a number is not within its range
+    """
+    try:
+        return _MESSAGE.pack(sent, peer, tag)
+    except struct.error as e:
+        raise _out_of_range(tag, 0, e) from None
+
+
+def _out_of_range(tag: int, tensors: int, error: Exception) -> ValueError:
+    if isinstance(tag, int) and not 0 <= tag <= MAX_TAG:
+        return ValueError(f"The tag must be from 0 to {MAX_TAG:,}, and is {tag:,}")
+    if tensors > MAX_TENSORS:
+        return ValueError(
+            f"One operation has {MAX_TENSORS:,} arrays at the most, and {tensors:,} were given"
+        )
+    return ValueError(f"An argument has no number of its range: {error}")
 
 
 def pack_bytes(value: bytes) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import struct
 from typing import Any, Iterator, List, Optional, Sequence, Tuple
 
 from . import _codes, _connection, _frames
@@ -37,6 +36,7 @@ class Operations:
         task.pools.add(self._layouts)
         self.host_memory = HostSegments(task, group)
         self.pending = PendingWorks()
+        task.pending.add(self.pending)
         #: The block of operations that are awaited as one, if there is one.
         self.coalescing: Optional[Coalescing] = None
         #: Completes the futures of collectives, which end in their order.
@@ -67,11 +67,11 @@ class Operations:
         if not async_op and self._run_small(
             code, outputs, inputs, wait_ms, peer=peer, tag=tag, op=op, body=body
         ):
-            self.settle_earlier(code)
             return None
         staged = self.stage(outputs, inputs)
+        connection = self.task.connection()
         try:
-            reply = self.task.connection().call(
+            reply = connection.call(
                 code,
                 flags=_codes.ASYNCHRONOUS if async_op else 0,
                 reduction=0 if op is None else op.code,
@@ -86,8 +86,9 @@ class Operations:
                 patience=self.patience(wait_ms),
             )
         except ValueError:
-            # The JVM refused the operation before it began.
-            staged.release()
+            # The JVM refused the operation before it began, unless a signal handler raises this.
+            if not connection.is_broken:
+                staged.release()
             raise
         if async_op:
             made = self.work(
@@ -96,12 +97,15 @@ class Operations:
             if code == _codes.BARRIER:
                 made.when_known(lambda: self.pending.settle(made.number))
             return made
-        staged.finish()
         self.settle_earlier(code)
+        staged.finish()
         return None
 
     def settle_earlier(self, code: int) -> None:
-        """Let works have their results that had to end before an operation that has ended."""
+        """Let works have their results that had to end before an operation that has ended.
+
+        Called before that has its own: its array may be that of an earlier one.
+        """
         if not self.pending:
             return
         if code == _codes.BARRIER:
@@ -149,9 +153,11 @@ class Operations:
             )
             connection.take(self.patience(wait_ms))
         except ValueError:
-            # The JVM refused the operation before it began.
-            self._layouts.give_back(scratch)
+            # The JVM refused the operation before it began, unless a signal handler raises this.
+            if not connection.is_broken:
+                self._layouts.give_back(scratch)
             raise
+        self.settle_earlier(code)
         layout.copy_back(operands)
         self._layouts.give_back(scratch)
         return True
@@ -175,9 +181,17 @@ class Operations:
     ) -> List[Work]:
         """Begin several messages; each is (whether it is sent, its array, the peer, the tag)."""
         operands = [Operand(array, sent, not sent) for sent, array, _, _ in messages]
-        body = b"".join(struct.pack("<Bii", sent, peer, tag) for sent, _, peer, tag in messages)
-        # The messages end at different times, so each has its own segment.
-        staged = [self.stage([operand], []) for operand in operands]
+        body = b"".join(_frames.pack_message(sent, peer, tag) for sent, _, peer, tag in messages)
+        staged: List[Staged] = []
+        try:
+            # The messages end at different times, so each has its own segment.
+            for operand in operands:
+                staged.append(self.stage([operand], []))
+        except BaseException:
+            # None of them has begun.
+            for each in staged:
+                each.release()
+            raise
         try:
             reply = self.call(
                 _codes.COALESCED,
@@ -186,8 +200,9 @@ class Operations:
                 body=body,
             )
         except ValueError:
-            for each in staged:
-                each.release()
+            if not self.task.connection().is_broken:
+                for each in staged:
+                    each.release()
             raise
         return [
             self.work(
@@ -277,6 +292,7 @@ class Operations:
             self._message_completions if message else self._completions,
         )
         self.pending.add(made, message)
+        self.pending.settle_many_messages()
         block = self.block_of_caller()
         if block is not None:
             block.add(made)
@@ -290,7 +306,6 @@ class Operations:
 
     def close(self) -> None:
         """Release the memory of the group, which is closed."""
-        self.pending.settle()
         self._layouts.close()
         self.memory.close()
         self.host_memory.close()

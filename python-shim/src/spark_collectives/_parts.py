@@ -8,7 +8,8 @@ some parts would take the others' parts for its next operation.
 
 from __future__ import annotations
 
-from typing import Any, List, Optional, Tuple
+import contextlib
+from typing import Any, Callable, List, Optional, Tuple
 
 import numpy as np
 
@@ -77,8 +78,15 @@ class Reduction:
         self._connection = operations.task.connection()
         array = operand.view.array
         self._cuts = cut(array.size, array.itemsize)
+        #: The number of replies that are still to come.
+        self._outstanding = 0
+        #: The number of parts whose memory the JVM may use, or may have left in a bad state.
+        self._in_use = 0
 
     def _post(self, segment: int, offset: int, count: int, flags: int) -> None:
+        # Counted before: a signal handler may raise at any time.
+        self._outstanding += 1
+        self._in_use += 1
         self._connection.post(
             _codes.ALL_REDUCE,
             flags=flags,
@@ -89,23 +97,48 @@ class Reduction:
             outputs=[(segment, self._operand.view.code, offset, count, (count,))],
         )
 
+    def _next(self) -> Tuple[_frames.Reply, Optional[Exception]]:
+        reply = self._connection.skip(self._operations.patience(self._wait_ms))
+        self._outstanding -= 1
+        error = reply.error() if reply.status == _codes.FAILED else None
+        if isinstance(error, ValueError):
+            # The JVM refused the part before it began.
+            self._in_use -= 1
+        return reply, error
+
     def _take(self) -> _frames.Reply:
-        return self._connection.take(self._operations.patience(self._wait_ms))
+        """Take one reply; if it is an error, skip those of the later parts, which fail too."""
+        reply, error = self._next()
+        if error is None:
+            return reply
+        with contextlib.suppress(errors.BridgeError):
+            while self._outstanding:
+                self._next()
+        raise error
+
+    def _take_end(self) -> None:
+        """Take the reply of a part that has ended with it."""
+        self._take()
+        self._in_use -= 1
+
+    def _give_up(self, release: Callable[[], None]) -> None:
+        """Break the connection if replies may still come; else release memory that is not used."""
+        if self._outstanding:
+            self._connection.close("A call of this thread was interrupted")
+        elif not self._in_use:
+            release()
 
     def begin(self) -> Work:
         """Begin the operation, and return its work."""
         staged = self._stage()
         segment, _, offset, _, _ = staged.outputs[0]
         itemsize = self._operand.view.array.itemsize
-        for begin, end in self._cuts:
-            self._post(segment, offset + begin * itemsize, end - begin, _codes.ASYNCHRONOUS)
-        ids: List[int] = []
         try:
-            for taken in range(len(self._cuts)):
-                ids.append(self._take_or_drain(len(self._cuts) - taken - 1).next_long())
-        except ValueError:
-            # All parts have the same type and reduction, so the JVM has refused all of them.
-            staged.release()
+            for begin, end in self._cuts:
+                self._post(segment, offset + begin * itemsize, end - begin, _codes.ASYNCHRONOUS)
+            ids = [self._take().next_long() for _ in self._cuts]
+        except BaseException:
+            self._give_up(staged.release)
             raise
         return self._operations.work(ids, staged, self._wait_ms, [self._operand])
 
@@ -124,7 +157,9 @@ class Reduction:
         """Do the operation, and wait for its end."""
         array = self._operand.view.array
         own = self._operations.memory.find(array)
-        if own is not None or self._operations.task.nan_check:
+        # The result of an earlier operation must come neither between the parts nor after them.
+        earlier = self._operations.pending.collectives()
+        if own is not None or earlier or self._operations.task.nan_check:
             self._run_whole()
         elif array.flags.c_contiguous:
             self._run_in_stages(array.reshape(-1))
@@ -138,9 +173,10 @@ class Reduction:
         segment, _, offset, _, _ = staged.outputs[0]
         try:
             self._run_in(segment, offset)
-        except ValueError:
-            staged.release()
+        except BaseException:
+            self._give_up(staged.release)
             raise
+        self._operations.settle_earlier(_codes.ALL_REDUCE)
         staged.finish()
 
     def _run_in(self, segment: int, offset: int) -> None:
@@ -151,7 +187,7 @@ class Reduction:
                 begin, end = self._cuts[posted]
                 self._post(segment, offset + begin * itemsize, end - begin, 0)
                 posted += 1
-            self._take_or_drain(posted - taken - 1)
+            self._take_end()
 
     def _run_in_stages(self, flat: Any) -> None:
         longest = aligned((self._cuts[0][1] - self._cuts[0][0]) * flat.itemsize)
@@ -164,10 +200,10 @@ class Reduction:
                 while posted < min(taken + under_way, len(self._cuts)):
                     self._copy_in(flat, segment, posted, posted % under_way * longest)
                     posted += 1
-                self._take_or_drain(posted - taken - 1)
+                self._take_end()
                 self._copy_out(flat, segment, taken, taken % under_way * longest)
-        except ValueError:
-            self._operations.memory.give_back(segment)
+        except BaseException:
+            self._give_up(lambda: self._operations.memory.give_back(segment))
             raise
         self._operations.memory.give_back(segment)
 
@@ -186,14 +222,3 @@ class Reduction:
         part, staged = self._buffers(flat, segment, i, offset)
         segment.receive(offset, staged.nbytes)
         np.copyto(part, staged)
-
-    def _take_or_drain(self, further: int) -> _frames.Reply:
-        """Take one reply; if it is an error, skip those of the later parts, which fail too."""
-        try:
-            return self._take()
-        except errors.BridgeError:
-            raise
-        except Exception:
-            for _ in range(further):
-                self._connection.skip(self._operations.patience(self._wait_ms))
-            raise

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 import time
 from typing import Dict, List, Optional
 
 from .work import Work
+
+#: The number of messages at which those that have ended are settled for the first time.
+_MANY_MESSAGES = 16
 
 
 class PendingWorks:
@@ -27,6 +31,8 @@ class PendingWorks:
         #: The collectives and the messages, by their numbers.
         self._collectives: Dict[int, Work] = {}
         self._messages: Dict[int, Work] = {}
+        #: The number of messages at which those that have ended are settled.
+        self._many = _MANY_MESSAGES
 
     def __bool__(self) -> bool:
         return bool(self._collectives or self._messages)
@@ -39,7 +45,19 @@ class PendingWorks:
         with self._lock:
             self._begun += 1
             work.number, work.message = self._begun, message
+            if not message:
+                work.settle_earlier = functools.partial(self.settle_collectives, self._begun)
             (self._messages if message else self._collectives)[self._begun] = work
+
+    def settle_many_messages(self) -> None:
+        """Settle the messages that have ended if there are twice as many as the last time.
+
+        A program that never asks for them, and has no barriers, would keep all of them.
+        """
+        if len(self._messages) < self._many:
+            return
+        settle(self._older(self._messages, None))
+        self._many = max(_MANY_MESSAGES, 2 * len(self._messages))
 
     def ended(self, work: Work) -> None:
         """Let a work go whose end was seen, and settle the collectives before it, if it is one."""
@@ -51,15 +69,23 @@ class PendingWorks:
 
     def settle_collectives(self, before: Optional[int] = None) -> None:
         """Ask for the ends of the collectives that began before a number; by default of all."""
-        _settle(self._older(self._collectives, before))
+        settle(self._older(self._collectives, before))
 
     def settle(self, before: Optional[int] = None) -> None:
         """Ask for the ends of the works that began before a number; by default of all."""
-        _settle(self._older(self._collectives, before) + self._older(self._messages, before))
+        settle(self._older(self._collectives, before) + self._older(self._messages, before))
+
+    def wait(self) -> None:
+        """Wait until all works are done, as long as each may take."""
+        wait_for(self._older(self._collectives, None) + self._older(self._messages, None))
 
     def collectives(self) -> List[Work]:
         """Return the collectives that have begun."""
         return self._older(self._collectives, None)
+
+    def messages(self) -> List[Work]:
+        """Return the messages that have begun."""
+        return self._older(self._messages, None)
 
     def _older(self, works: Dict[int, Work], before: Optional[int]) -> List[Work]:
         with self._lock:
@@ -77,7 +103,8 @@ def wait_for(works: List[Work], seconds: Optional[float] = None) -> bool:
     return all(work._settled for work in works)
 
 
-def _settle(works: List[Work]) -> None:
+def settle(works: List[Work]) -> None:
+    """Notice the ends of those works that have ended."""
     for work in works:
         # Its error, if it has one, is for whoever waits for it.
         with contextlib.suppress(Exception):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Sequence, Tuple
+import contextlib
+from typing import Any, Iterator, List, Sequence, Tuple
 
 import numpy as np
 
@@ -124,6 +125,15 @@ class Staged:
 
     def _resolved(self, tensor: _frames.TensorRef) -> _frames.TensorRef:
         return tensor if tensor[0] > 0 else (self.segments[-tensor[0]].id, *tensor[1:])
+
+    @contextlib.contextmanager
+    def released_if_refused(self) -> Iterator[None]:
+        """Release the segments if the request in the block is refused: then nothing has begun."""
+        try:
+            yield
+        except ValueError:
+            self.release()
+            raise
 
     def finish(self) -> None:
         """Copy the results to the caller's arrays, and release the segments."""

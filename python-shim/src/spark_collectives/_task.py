@@ -32,6 +32,16 @@ class Memory(Protocol):
         """Release it."""
 
 
+class Pending(Protocol):
+    """The works of a group whose end nobody has seen yet."""
+
+    def settle(self) -> None:
+        """Notice those that have ended, so that their arrays have their results."""
+
+    def wait(self) -> None:
+        """Wait for all of them, as long as each may take."""
+
+
 class Task:
     """The connections of one task attempt. Spark reuses Python processes: each task has its own."""
 
@@ -65,6 +75,8 @@ class Task:
         self._connections: weakref.WeakSet[Connection] = weakref.WeakSet()
         #: The memory of all groups of the task.
         self.pools: weakref.WeakSet[Memory] = weakref.WeakSet()
+        #: The works of all groups of the task.
+        self.pending: weakref.WeakSet[Pending] = weakref.WeakSet()
         self._liveness = self._connect(_codes.LIVENESS)
         threading.Thread(target=self._await_end, name="collectives-liveness", daemon=True).start()
 
@@ -98,6 +110,16 @@ class Task:
             raise errors.GroupClosedError(
                 "The groups of this task were destroyed, or the task has ended"
             )
+
+    def settle(self) -> None:
+        """Let the works of all groups that have ended have their results."""
+        for works in snapshot(self.pending):
+            works.settle()
+
+    def wait(self) -> None:
+        """Wait for the works of all groups, as long as each may take."""
+        for works in snapshot(self.pending):
+            works.wait()
 
     def close(self) -> None:
         """Tell the JVM that the process has left its groups, and close all connections."""

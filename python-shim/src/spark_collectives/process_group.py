@@ -230,8 +230,19 @@ class ProcessGroup(GroupOperations):
         """Leave the group, after waiting for this rank's pending operations. Idempotent."""
         if not self._closed:
             self._closed = True
+            if not self._task.can_map:
+                self._await_results()
             self._operations.call(_codes.CLOSE_GROUP)
+            # The works of groups that were made from this one have ended, too.
+            self._task.settle()
             self._operations.close()
+
+    def _await_results(self) -> None:
+        """Wait for the works whose results the JVM releases with the group, to fetch these."""
+        if self is self._task.joined:
+            self._task.wait()
+        else:
+            self._operations.pending.wait()
 
     # The group's memory and state
 

@@ -36,6 +36,10 @@ def _left(end: float) -> int:
     return max(1, round((end - time.monotonic()) * 1000))
 
 
+def _nothing() -> None:
+    pass
+
+
 class Arrays(Protocol):
     """The staged arrays of an operation."""
 
@@ -93,6 +97,8 @@ class Work:
         self.message = False
         #: Its place in the order in which the group's works have begun.
         self.number = 0
+        #: Lets the works before it have their results, which must not come after its own.
+        self.settle_earlier: Callable[[], None] = _nothing
 
     def wait(self, timeout: Optional[Seconds] = None) -> bool:
         """Wait until the operation is done, and return True.
@@ -236,6 +242,7 @@ class Work:
                     return
                 self._source = reply.next_int()
                 self._ids.pop(0)
+            self.settle_earlier()
             arrays.finish()
         except Exception as e:
             # Its frames would keep this work, and be kept by it.

@@ -120,9 +120,10 @@ class MixedProcessGroup(SparkProcessGroup):
         if device is None:
             device = self.bound_device_id
         if self._is_of_other(device):
-            earlier = self.group._operations.pending.collectives()
+            pending = self.group._operations.pending
+            earlier, messages = pending.collectives(), pending.messages()
             work = self.base.barrier(opts) if opts is not None else self.base.barrier()
-            return work if work is None else MixedBarrier(work, earlier)
+            return work if work is None else MixedBarrier(work, earlier, messages)
         return super().barrier(opts, timeout)
 
     def split_group(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import logging
 import threading
 import time
 from datetime import timedelta
@@ -14,6 +14,8 @@ from torch.distributed import Work as TorchWork
 from .._completions import Completions
 from ..work import Work
 from . import devices, errors
+
+_log = logging.getLogger(__name__)
 
 _NO_TIMEOUT = timedelta(0)
 _making_futures = threading.Lock()
@@ -63,6 +65,8 @@ class SparkWork(TorchWork):  # type: ignore[misc]
         self._source: Any = None
         self._finished: Any = None
         self._error: Optional[BaseException] = None
+        #: Whether somebody has its error.
+        self._told = False
         self._end: Optional[Callable[[], None]] = None
         if after is not None:
             for work in works:
@@ -72,8 +76,7 @@ class SparkWork(TorchWork):  # type: ignore[misc]
         """Do what is left to be done, though nobody may ever wait for this work."""
         # Each work calls this when its end is known, so the last one finds all of them known.
         if all(work._succeeded for work in self._works):
-            with contextlib.suppress(Exception):
-                self.settle()
+            self._do_rest()
 
     def end_with(self, end: Callable[[], None]) -> None:
         """Call a function in the thread that completes the future, once the operation has ended."""
@@ -117,17 +120,32 @@ class SparkWork(TorchWork):  # type: ignore[misc]
 
         If it fails, as a copy to a device can, the work has failed for whoever asks.
         """
+        self._do_rest()
+        if self._lock is not None and self._error is not None:
+            self._told = True
+            raise self._error
+
+    def _do_rest(self) -> None:
+        """Do what is left to be done, once, and keep its error."""
         if self._lock is None:
             return
         with self._lock:
             after, self._after = self._after, None
-            if after is not None:
-                try:
-                    after()
-                except BaseException as e:
-                    self._error = self._of_torch(e) if isinstance(e, Exception) else e
-            if self._error is not None:
-                raise self._error
+            if after is None:
+                return
+            try:
+                after()
+            except Exception as e:
+                # Its frames would keep this work, and be kept by it.
+                self._error = self._of_torch(e).with_traceback(None)
+            except BaseException as e:
+                self._error = e
+                raise
+
+    def __del__(self) -> None:
+        """Log an error of which nobody would hear."""
+        if self._error is not None and not self._told:
+            _log.warning("An operation that nobody has waited for has failed: %s", self._error)
 
     def is_completed(self) -> bool:
         """Return whether the operation is done, successfully or not."""
@@ -147,6 +165,7 @@ class SparkWork(TorchWork):  # type: ignore[misc]
         """Return the error of the operation; None if it has none, or is not done."""
         self.is_completed()
         if self._future is not None or self._error is not None:
+            self._told = True
             return self._error
         for work in self._works:
             error = work.exception()
@@ -200,6 +219,8 @@ class SparkWork(TorchWork):  # type: ignore[misc]
         return self._result
 
     def _finish(self) -> None:
+        # The future has its error.
+        self._told = True
         try:
             for work in self._works:
                 work.wait()

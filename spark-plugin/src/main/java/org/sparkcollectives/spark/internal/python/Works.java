@@ -131,8 +131,13 @@ final class Works {
   }
 
   private void tell(long id, Kept work, Reply reply) {
-    works.remove(id);
-    int source = work.end();
+    int source;
+    try {
+      source = work.end();
+    } finally {
+      // Not before: a work that is not there counts as one that has ended.
+      works.remove(id);
+    }
     reply.begin(Reply.DONE).put(source);
   }
 

@@ -105,8 +105,13 @@ final class BridgeWorker implements AutoCloseable {
 
   /** Makes a call on a group without tensors. */
   ByteBuffer call(int code, int flags, int group, byte[] body) throws IOException {
-    post(code, flags, group, body, 0, 0, new byte[0]);
+    post(code, flags, group, body);
     return take();
+  }
+
+  /** Sends a call on a group without tensors. */
+  void post(int code, int flags, int group, byte[] body) throws IOException {
+    post(code, flags, group, body, 0, 0, new byte[0]);
   }
 
   /** Sends a call with one float32 input at the beginning of a segment. */

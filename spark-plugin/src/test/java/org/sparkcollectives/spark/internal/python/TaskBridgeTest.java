@@ -14,7 +14,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -43,8 +45,31 @@ class TaskBridgeTest {
   private final List<WeakReference<Work>> works = new ArrayList<>();
   private final CountDownLatch checkpointRuns = new CountDownLatch(1);
   private final CountDownLatch checkpointMayEnd = new CountDownLatch(1);
-  private final CompletableFuture<List<Tensor>> sent = new CompletableFuture<>();
+  private final CountDownLatch sentIsAwaited = new CountDownLatch(1);
+  private final CompletableFuture<List<Tensor>> sent = new End<>(sentIsAwaited);
   private PythonBridge.Address address;
+
+  /** The end of the messages, which tells when somebody waits for it. */
+  private static final class End<T> extends CompletableFuture<T> {
+
+    private final CountDownLatch awaited;
+
+    private End(CountDownLatch awaited) {
+      this.awaited = awaited;
+    }
+
+    @Override
+    public <U> CompletableFuture<U> newIncompleteFuture() {
+      return new End<>(awaited);
+    }
+
+    @Override
+    public T get(long timeout, TimeUnit unit)
+        throws InterruptedException, ExecutionException, TimeoutException {
+      awaited.countDown();
+      return super.get(timeout, unit);
+    }
+  }
 
   /** Memory that cannot be mapped, and records whether it was unmapped. */
   private static final class Memory implements SharedMemory {
@@ -278,6 +303,23 @@ class TaskBridgeTest {
       assertThat(look(worker, work)).isEqualTo(Reply.DONE);
       done(endOf(worker, work));
       assertThat(look(worker, work)).isEqualTo(Reply.DONE);
+    }
+  }
+
+  @Test
+  void aWorkThatSomebodyWaitsForHasNotEndedForOthers() throws Exception {
+    try (BridgeWorker waiter = connect();
+        BridgeWorker other = connect()) {
+      done(waiter.call(CallCode.JOIN, 0, new byte[0]));
+      long work = beginToSend(waiter, 0, allocate(waiter, 0));
+      byte[] id = buffer(8).putLong(work).array();
+      waiter.post(CallCode.AWAIT_WORK, 0, 0, id);
+      assertThat(sentIsAwaited.await(60, TimeUnit.SECONDS)).isTrue();
+      assertThat(look(other, work)).isEqualTo(Reply.PENDING);
+      sent.complete(List.of());
+      done(waiter.take());
+      assertThat(look(other, work)).isEqualTo(Reply.DONE);
+      assertThat(endOf(other, work).get()).isEqualTo(Reply.FAILED);
     }
   }
 
