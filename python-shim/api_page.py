@@ -85,7 +85,9 @@ def members(kind):
 def described(name, thing):
     """Yield the paragraphs on one public name of a module."""
     if inspect.isclass(thing):
-        yield f"### class `{name}`"
+        # One whose parameters are described is for callers to make.
+        made = signature(thing) if ":param" in (thing.__doc__ or "") else ""
+        yield f"### class `{name}{made}`"
         # One without a docstring would inherit its base's.
         yield markdown(thing.__doc__)
         for method, found in members(thing):

@@ -28,6 +28,13 @@ def test_the_page_has_each_public_name_and_says_something_of_it(api_page):
     assert [name for name, text in said.items() if not text.strip()] == []
 
 
+def test_a_class_that_callers_make_has_its_parameters(api_page):
+    title = next(api_page.described("P2POp", spark_collectives.P2POp))
+    arguments = "op, tensor, peer=None, group=None, tag=0, group_peer=None"
+    assert title == f"### class `P2POp({arguments})`"
+    assert next(api_page.described("Work", spark_collectives.Work)) == "### class `Work`"
+
+
 def test_nothing_on_the_page_differs_between_two_runs(api_page):
     assert not re.search(r"0x[0-9a-f]{6}| object at ", api_page.page())
 

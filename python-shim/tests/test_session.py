@@ -128,7 +128,7 @@ def test_a_session_that_runs_without_the_plugin_is_an_error(monkeypatch):
         monkeypatch.setattr("pyspark.SparkContext._active_spark_context", context)
 
     running("org.Other")
-    with pytest.raises(RuntimeError, match=r"runs already, without the plugin.* stop it first"):
+    with pytest.raises(RuntimeError, match=r"already, without the plugin.* a new kernel"):
         dist.configure(Builder())
     running(f"org.Other,{PLUGIN}")
     assert dist.configure(Builder())._options["spark.plugins"] == PLUGIN
@@ -144,7 +144,7 @@ def test_the_values_of_spark_submit_are_kept(monkeypatch):
 
 def test_a_jvm_that_was_started_without_the_jar_is_an_error(monkeypatch):
     monkeypatch.setattr(session, "_running_jvm", lambda: jvm(False))
-    with pytest.raises(RuntimeError, match=r"start it with spark-submit --jars .*\.jar --conf"):
+    with pytest.raises(RuntimeError, match=r"spark-submit --jars .*\.jar,.* a new kernel"):
         dist.configure(Builder())
 
 

@@ -30,6 +30,31 @@ def test_a_new_group_has_its_ranks_in_order_unless_told_otherwise(ranks):
     assert ranks(groups, 3) == [([0, 1, 2], [2, 0, 1])] * 3
 
 
+def test_a_rank_outside_of_a_group_is_told_so_where_it_asks_of_the_group(ranks):
+    def ask(rank, size):
+        group = dist.new_group([1])
+        if rank == 1:
+            return dist.get_process_group_ranks(group)
+        assert group is dist.NON_GROUP_MEMBER
+        for call in (
+            lambda: dist.get_backend(group),
+            lambda: dist.get_backend_config(group),
+            lambda: dist.get_process_group_ranks(group),
+            lambda: dist.get_group_rank(group, 1),
+            lambda: dist.get_global_rank(group, 0),
+            lambda: dist.set_timeout(20, group),
+            lambda: dist.shrink_group([0], group),
+            lambda: dist.split_group(group, [[0]]),
+            lambda: dist.new_subgroups(1, group),
+            lambda: dist.store(group),
+        ):
+            with pytest.raises(ValueError, match="This rank is not in the group"):
+                call()
+        return None
+
+    assert ranks(ask, 2) == [None, [1]]
+
+
 def test_neighbouring_ranks_form_subgroups(ranks):
     def groups(rank, size):
         own, every = dist.new_subgroups(2)

@@ -137,6 +137,10 @@ def test_a_group_is_joined_with_the_arguments_of_torch(spark):
             dist.init_process_group(rank=1, world_size=2)
         assert not dist.is_initialized() and dist.group.WORLD is None
         found = dist.init_process_group("gloo", "env://", datetime.timedelta(seconds=50), 1, 0)
+        for wrong in ({"rank": 1}, {"world_size": 2}):
+            with pytest.raises(ValueError, match="was given, and this task is rank 0 of 1"):
+                dist.init_process_group(**wrong)
+        assert dist.init_process_group(timeout=20, rank=0, world_size=1) is found
         assert found is dist.group.WORLD is dist.GroupMember.WORLD
         assert dist.GroupMember.NON_GROUP_MEMBER is dist.NON_GROUP_MEMBER
         yield dist.get_backend(), dist.get_backend_config(), found.timeout

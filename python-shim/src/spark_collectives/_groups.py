@@ -37,15 +37,16 @@ def init_process_group(
     """Join the world group of this barrier task: all tasks of the stage, by partition.
 
     Blocks until all tasks of the stage have called it, for the smaller one of ``timeout`` and
-    ``spark.collectives.store.timeout`` (by default 5 minutes). Another call in the same task
-    returns the same group; after :func:`destroy_process_group` it joins a new one, as all other
-    ranks must.
+    ``spark.collectives.store.timeout`` (by default 5 minutes). Another call in the same task, as in
+    a function that :func:`run` calls, returns the same group: its ``timeout`` and ``backend`` do
+    not count. After :func:`destroy_process_group` it joins a new group, as all other ranks must.
 
-    :param backend: ``"spark"``, or ``"gloo"``, which means the same here; or a backend of the Java
-        library's
+    :param backend: ``"spark"``, or ``"gloo"``, which means the same here; or another backend of the
+        Java library, such as ``"fake"``
     :param init_method: ``"env://"`` or ``"spark://"``, which mean the same: the ranks find each
         other through the driver
-    :param timeout: how long an operation may take; by default ``spark.collectives.timeout``
+    :param timeout: how long an operation may take; by default ``spark.collectives.timeout``. For a
+        group that exists call :func:`set_timeout`
     :param world_size: need not be given; another number than that of the stage's tasks is refused
     :param rank: need not be given; another number than the task's partition is refused
     :param store: must be None: the ranks use the driver's store
@@ -60,7 +61,8 @@ def init_process_group(
     name = _backends.checked(backend)
     _require_usual(init_method, store, pg_options, device_id)
     task = _task.connect()
-    if task.world is None:
+    joined: Optional[ProcessGroup] = task.world
+    if joined is None:
         wait_ms = millis(timeout)
         reply = task.connection().call(
             _codes.JOIN,
@@ -69,14 +71,20 @@ def init_process_group(
             patience=task.store_wait + 2 * _connection.MARGIN_SECONDS,
         )
         joined = ProcessGroup(task, reply, wait_ms, name or "spark")
-        if rank not in (-1, joined.rank) or world_size not in (-1, joined.size):
-            raise ValueError(
-                f"Rank {rank} of {world_size} was given, and this task is rank {joined.rank} of "
-                f"{joined.size}: the rank of a task is its partition. Leave rank and world_size out"
-            )
+        _require_place(joined, rank, world_size)
         task.world = task.joined = joined
-    world: ProcessGroup = task.world
-    return world
+    else:
+        _require_place(joined, rank, world_size)
+    return joined
+
+
+def _require_place(joined: ProcessGroup, rank: int, world_size: int) -> None:
+    """Refuse another rank or size than those of the group; -1 is not compared."""
+    if rank not in (-1, joined.rank) or world_size not in (-1, joined.size):
+        raise ValueError(
+            f"Rank {rank} of {world_size} was given, and this task is rank {joined.rank} of "
+            f"{joined.size}: the rank of a task is its partition. Leave rank and world_size out"
+        )
 
 
 def _require_usual(init_method: Optional[str], store: Any, options: Any, device: Any) -> None:
@@ -133,6 +141,16 @@ def member(group: Group) -> Optional[ProcessGroup]:
     return world() if group is None else group
 
 
+def required(group: Group) -> ProcessGroup:
+    """Return the group to ask, which this rank must be in.
+
+    :raises ValueError: if it is not
+    """
+    if isinstance(group, NonGroupMember):
+        raise ValueError("This rank is not in the group")
+    return world() if group is None else group
+
+
 class _WithWorld(type):
     """The class of classes that have the world group as an attribute."""
 
@@ -170,27 +188,28 @@ def get_world_size(group: Group = None) -> int:
 
 def get_group_rank(group: ProcessGroup, global_rank: int) -> int:
     """Return the rank in the group of a rank of the world group."""
+    ranks = required(group).global_ranks
     try:
-        return group.global_ranks.index(global_rank)
+        return ranks.index(global_rank)
     except ValueError:
         raise ValueError(f"Global rank {global_rank} is not in {group!r}") from None
 
 
 def get_global_rank(group: ProcessGroup, group_rank: int) -> int:
     """Return the rank in the world group of a rank of the group."""
-    if not 0 <= group_rank < group.size:
+    if not 0 <= group_rank < required(group).size:
         raise ValueError(f"There is no rank {group_rank} in {group!r}")
     return group.global_ranks[group_rank]
 
 
 def get_process_group_ranks(group: Optional[ProcessGroup] = None) -> List[int]:
     """Return the global ranks of the group, in the order of their ranks in it."""
-    return list((group or world()).global_ranks)
+    return list(required(group).global_ranks)
 
 
 def get_backend(group: Optional[ProcessGroup] = None) -> str:
     """Return the name of the group's backend: ``"spark"``, unless another was asked for."""
-    return (group or world()).backend
+    return required(group).backend
 
 
 def get_backend_config(group: Optional[ProcessGroup] = None) -> str:
@@ -213,7 +232,7 @@ def set_timeout(timeout: Seconds, group: Optional[ProcessGroup] = None) -> None:
 
     :param timeout: seconds, or a ``timedelta``
     """
-    (group or world()).set_timeout(timeout)
+    required(group).set_timeout(timeout)
 
 
 def peer(

@@ -40,7 +40,7 @@ def new_group(
     :param device_id: must be None, or the CPU
     :param sort_ranks: whether the ranks of the new group are in the order of their global ranks,
         and not in that of ``ranks``
-    :raises ValueError: if a rank is named twice or there is none of its number
+    :raises ValueError: if ``ranks`` is empty, or if a rank is named twice or does not exist
     """
     world = _groups.world()
     name = _backends.checked(backend)
@@ -80,7 +80,7 @@ def new_subgroups(
     :param group: the group whose ranks are put in groups; by default the world group
     :raises ValueError: if the size of the group is not a multiple of ``group_size``
     """
-    whole = group or _groups.world()
+    whole = _groups.required(group)
     size = whole.local_size if group_size is None else group_size
     if size <= 0 or whole.size % size:
         raise ValueError(
@@ -140,7 +140,7 @@ def split_group(
         new group; a rank is in one part at the most
     :param timeout: how long an operation may take; by default as in ``parent_pg``
     """
-    parent = parent_pg or _groups.world()
+    parent = _groups.required(parent_pg)
     name = _backends.checked(backend)
     if pg_options is not None:
         raise ValueError("pg_options cannot be given: the backend has no options")
@@ -194,7 +194,7 @@ def shrink_group(
     :raises ValueError: if the ranks or flags make no sense
     :raises RuntimeError: if this rank is among those that are excluded
     """
-    target = group or _groups.world()
+    target = _groups.required(group)
     if pg_options is not None:
         raise ValueError("pg_options cannot be given: the backend has no options")
     if shrink_flags not in (SHRINK_DEFAULT, SHRINK_ABORT):

@@ -49,17 +49,21 @@ def iterate(
     :param rows: an RDD or a DataFrame, with as many slots as it has partitions
     :param initial: the state before the first iteration. A numpy array, whose type and shape must
         not change, travels as it is; other states are pickled in each iteration
-    :param contribution: ``(state, data, iteration)`` to an array, or a number, of one shape on all
-        ranks and in all iterations, as ``float64``. The state is only to be read, and valid until
-        the call returns. Called on ranks that have rows; the others contribute zeros
-    :param update: ``(state, total, iteration)`` to the next state, on rank 0 alone
+    :param contribution: a function ``contribution(state, data, iteration)`` that returns a number
+        or an array. It is converted to ``float64``. Its shape must be the same on all ranks and in
+        all iterations. The function must not change the state, nor keep it after it returns. It
+        runs on ranks that have rows; the other ranks contribute zeros
+    :param update: a function ``update(state, total, iteration)`` that returns the next state. It
+        runs on rank 0 only
     :param max_iterations: how many iterations there are at the most
-    :param load: makes a rank's data from an iterator over its rows, of which there is at least one;
-        of a DataFrame the iterator has ``pyarrow.RecordBatch``. By default the data is a list of
-        the rows of an RDD, and a ``pyarrow.Table`` of those of a DataFrame
-    :param stop: ``(previous, state, iteration)`` to whether to stop, on rank 0 alone
-    :param loss: ``(state, total, iteration)`` to the loss of the state before the update, on rank 0
-        alone, for the result and the progress bar
+    :param load: a function ``load(rows)`` that returns a rank's data. ``rows`` is an iterator over
+        the rank's rows, of which there is at least one; for a DataFrame it yields
+        ``pyarrow.RecordBatch``. By default the data is a list of the rows of an RDD, and a
+        ``pyarrow.Table`` of the rows of a DataFrame
+    :param stop: a function ``stop(previous, state, iteration)`` that returns whether to stop. It
+        runs on rank 0 only, after the update
+    :param loss: a function ``loss(state, total, iteration)`` that returns the loss of the state
+        before the update. It runs on rank 0 only. The result and the progress bar have the losses
     :param checkpoint_interval: after how many iterations the driver keeps the state, from which
         ranks that start again go on, to the same bits; by default never. Needs ``stage_retry``
     :param stage_retry: whether Spark runs all ranks again when one fails, for whatever reason, up

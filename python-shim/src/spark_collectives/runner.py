@@ -125,8 +125,8 @@ def run_on_rows(
 def report_progress(done: float, total: float, **values: Any) -> None:
     """Show the progress of the ranks in the bar of the caller of :func:`run`.
 
-    Rank 0 calls it. Further values, such as ``loss=0.3``, are shown behind the bar. Outside of
-    :func:`run` it does nothing.
+    Call it on rank 0 only: the bar shows what came last, from whichever rank. Further values, such
+    as ``loss=0.3``, are shown behind the bar. Outside of :func:`run` it does nothing.
     """
     _rank_task.report_progress(done, total, values)
 

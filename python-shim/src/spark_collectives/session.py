@@ -51,8 +51,9 @@ def configure(builder: Any) -> Any:
 
     The jars, the library's and that for ``spark_collectives.ml``, are added to ``spark.jars``, and
     the plugin to ``spark.plugins``: to the builder's values or, if it has none, to those of
-    ``spark-submit``, of ``PYSPARK_SUBMIT_ARGS`` or of ``spark-defaults.conf``. Call it before the
-    session begins: Spark loads plugins only then.
+    ``spark-submit``, of ``PYSPARK_SUBMIT_ARGS`` or of ``spark-defaults.conf``. Call it before Spark
+    is used in this process: Spark loads plugins only when a session begins, and jars for them only
+    when its JVM begins.
 
     :raises RuntimeError: if Spark's JVM runs already, as under ``spark-submit``, and was started
         without the jar, which cannot be added any more, or with the jar of another release; or if
@@ -87,8 +88,10 @@ def _require_session_with_plugin() -> None:
     if context is None or PLUGIN in (context.getConf().get("spark.plugins") or ""):
         return
     raise RuntimeError(
-        "A Spark session runs already, without the plugin, which Spark loads at the begin of a "
-        "session only: stop it first, or start it with the builder that configure() returns"
+        "A Spark session runs already, without the plugin, which Spark loads only when a session "
+        "begins: start a new process, in a notebook a new kernel, and call configure() there "
+        "before the first use of Spark. If the JVM has the library's jar, it is enough to stop the "
+        "session"
     )
 
 
@@ -107,9 +110,10 @@ def _require_plugin(jvm: Any) -> None:
     loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
     if loader.getResource(PLUGIN.replace(".", "/") + ".class") is None:
         raise RuntimeError(
-            "Spark's JVM runs already, without the library's jar, and cannot be given it any more: "
-            f"start it with spark-submit --jars {jar_path()} --conf spark.plugins={PLUGIN}, or "
-            "call configure() before the first use of Spark in this process"
+            "Spark's JVM runs already, without the library's jar, and cannot be given it any more, "
+            "not even by another session: start the program with spark-submit --jars "
+            f"{jar_path()}, or start a new process, in a notebook a new kernel, and call "
+            "configure() there before the first use of Spark"
         )
     plugin = jvm.java.lang.Class.forName(PLUGIN, False, loader)
     different = _version.difference(plugin.getPackage().getImplementationVersion(), "Spark's JVM")

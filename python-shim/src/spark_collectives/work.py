@@ -270,8 +270,8 @@ class Work:
     def when_known(self, call: Callable[[], None]) -> None:
         """Make a call, which raises nothing, once the operation is known to have ended.
 
-        The thread that has noticed the end makes it, and has the work's lock meanwhile: the call
-        must ask for the end of no work that began later.
+        The thread that has noticed the end makes it, and has the work's lock meanwhile. The
+        callback must not wait for a work that began later, or it deadlocks.
         """
         with self._state_lock:
             if not self._done:
