@@ -330,7 +330,10 @@ open(folder + "/thawed", "w").close()
 """
 
 
-def test_a_rank_that_was_frozen_does_not_write_to_memory_that_the_others_refill(ranks, tmp_path):
+@pytest.mark.parametrize("copied", [False, True])
+def test_a_rank_that_was_frozen_does_not_write_to_arrays_that_the_others_refill(
+    ranks, tmp_path, copied
+):
     folder = str(tmp_path)
 
     def reduce(rank, size):
@@ -338,7 +341,8 @@ def test_a_rank_that_was_frozen_does_not_write_to_memory_that_the_others_refill(
         dist.all_gather_into_tensor(jvms, np.array([probe.jvm()]))
         stopped = jvms == jvms[-1]
         group = dist.new_group(timeout=3)
-        array = group.zeros(8 << 20, np.float32)
+        # Ranks do write to the memory through which an array of numpy's own is copied.
+        array = np.zeros(8 << 20, np.float32) if copied else group.zeros(8 << 20, np.float32)
         dist.barrier()
         if rank == size - 1:
             others = str(int((~stopped).sum()))
