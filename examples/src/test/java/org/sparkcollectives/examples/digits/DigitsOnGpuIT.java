@@ -126,7 +126,9 @@ class DigitsOnGpuIT {
       return files
           .filter(
               each ->
-                  each.getFileName().toString().matches(name + "[0-9].*(?<!tests|sources)\\.jar"))
+                  each.getFileName()
+                      .toString()
+                      .matches(name + "[0-9].*(?<!tests|sources|javadoc)\\.jar"))
           .findFirst()
           .orElseThrow()
           .toAbsolutePath()
