@@ -106,7 +106,7 @@ def _out_of_range(tag: int, tensors: int, error: Exception) -> ValueError:
         return ValueError(
             f"One operation has {MAX_TENSORS:,} arrays at the most, and {tensors:,} were given"
         )
-    return ValueError(f"An argument has no number of its range: {error}")
+    return ValueError(f"A number is out of its range: {error}")
 
 
 def pack_bytes(value: bytes) -> bytes:

@@ -147,7 +147,7 @@ def required(group: Group) -> ProcessGroup:
     :raises ValueError: if it is not
     """
     if isinstance(group, NonGroupMember):
-        raise ValueError("This rank is not in the group")
+        raise ValueError("This rank is not in the group: only its members may make this call")
     return world() if group is None else group
 
 

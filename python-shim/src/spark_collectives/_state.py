@@ -11,10 +11,7 @@ from .store import Store
 
 def store(group: Group = None) -> Store:
     """Return the group's part of the driver's store, for keys of the application."""
-    member = _groups.member(group)
-    if member is None:
-        raise ValueError("This rank is not in the group")
-    return member.store()
+    return _groups.required(group).store()
 
 
 def checkpoint(

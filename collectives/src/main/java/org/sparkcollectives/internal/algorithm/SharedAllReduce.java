@@ -9,10 +9,9 @@ import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
  * All-reduce in memory that all ranks see: the owner of a part reads it from all tensors, and
- * writes the result to its own tensor and to those of the others. It must not write to the tensor
- * of another process, unless that is scratch memory. There it writes the result to its own only,
- * block by block, and the other rank copies each block one block later, so that it seldom waits for
- * it, and finds it in the cache.
+ * writes the result to its own tensor and to those of the others. To the tensor of another process
+ * it writes only if that is scratch memory. Otherwise the other rank copies the result, each block
+ * one block later, so that it seldom waits for the owner, and finds the block in the cache.
  *
  * <p>Steps: 2 (all publish, all are done); where ranks copy, 3. Bytes moved in memory by each rank:
  * its part, 1/n of the tensor, read from n tensors and written to n; if the ranks copy, written to
@@ -45,7 +44,7 @@ final class SharedAllReduce implements Algorithm<Call.AllReduce> {
 
     private final List<HostTensor> others = new ArrayList<>();
 
-    /** Those of the others that this rank writes to; the other ranks copy. */
+    /** This rank's part of those tensors of others to which it writes the result. */
     private final List<HostTensor> written = new ArrayList<>();
 
     /** Whether this rank copies what the others have reduced. */
