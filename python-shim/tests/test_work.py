@@ -305,6 +305,40 @@ class SendingJvm(KeepingJvm):
         return super().call(_codes.BARRIER if code == _codes.SEND else code, body, **request)
 
 
+class ReducingJvm(KeepingJvm):
+    """A JVM whose collectives end when some more have begun."""
+
+    def __init__(self, behind):
+        super().__init__()
+        self.can_map = False
+        self.behind = behind
+        self.asked = self.allocated = 0
+
+    def call(self, code, body=b"", **request):
+        if code == _codes.ALLOCATE:
+            self.allocated += 1
+            return _frames.Reply(_codes.DONE, struct.pack("<i", self.allocated))
+        if code == _codes.WRITE:
+            return _frames.Reply(_codes.DONE, b"")
+        if code == _codes.READ:
+            return _frames.Reply(_codes.DONE, _frames.pack_bytes(bytes(64)))
+        self.asked += code == _codes.TEST_WORK
+        if code == _codes.TEST_WORK and struct.unpack("<q", body)[0] > self.begun - self.behind:
+            return _frames.Reply(_codes.PENDING, b"")
+        return super().call(_codes.BARRIER if code == _codes.ALL_REDUCE else code, body, **request)
+
+
+@pytest.mark.parametrize("behind", [1, 100])
+def test_collectives_that_nobody_waits_for_do_not_add_up(behind):
+    jvm = ReducingJvm(behind)
+    group = a_group(jvm)
+    for _ in range(1000):
+        group.all_reduce(np.ones(8), async_op=True)
+    assert len(jvm.kept) <= 2 * behind + 32
+    assert jvm.allocated <= 2 * behind + 32
+    assert jvm.asked < 3000
+
+
 @pytest.mark.parametrize("slow", [0, 100])
 def test_messages_that_nobody_asks_for_do_not_add_up(slow):
     jvm = SendingJvm(slow)

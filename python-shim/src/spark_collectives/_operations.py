@@ -292,7 +292,7 @@ class Operations:
             self._message_completions if message else self._completions,
         )
         self.pending.add(made, message)
-        self.pending.settle_many_messages()
+        self.pending.settle_many()
         block = self.block_of_caller()
         if block is not None:
             block.add(made)

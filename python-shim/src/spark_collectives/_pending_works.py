@@ -10,8 +10,8 @@ from typing import Dict, List, Optional
 
 from .work import Work
 
-#: The number of messages at which those that have ended are settled for the first time.
-_MANY_MESSAGES = 16
+#: The number of collectives, or of messages, at which those that have ended are settled first.
+_MANY = 16
 
 
 class PendingWorks:
@@ -31,8 +31,8 @@ class PendingWorks:
         #: The collectives and the messages, by their numbers.
         self._collectives: Dict[int, Work] = {}
         self._messages: Dict[int, Work] = {}
-        #: The number of messages at which those that have ended are settled.
-        self._many = _MANY_MESSAGES
+        #: The numbers of collectives and of messages at which those that have ended are settled.
+        self._many_collectives = self._many_messages = _MANY
 
     def __bool__(self) -> bool:
         return bool(self._collectives or self._messages)
@@ -49,15 +49,17 @@ class PendingWorks:
                 work.settle_earlier = functools.partial(self.settle_collectives, self._begun)
             (self._messages if message else self._collectives)[self._begun] = work
 
-    def settle_many_messages(self) -> None:
-        """Settle the messages that have ended if there are twice as many as the last time.
+    def settle_many(self) -> None:
+        """Settle the works that have ended if there are twice as many as the last time.
 
-        A program that never asks for them, and has no barriers, would keep all of them.
+        A program that never waits would keep all of them, each with its memory.
         """
-        if len(self._messages) < self._many:
-            return
-        settle(self._older(self._messages, None))
-        self._many = max(_MANY_MESSAGES, 2 * len(self._messages))
+        if len(self._messages) >= self._many_messages:
+            settle(self._older(self._messages, None))
+            self._many_messages = max(_MANY, 2 * len(self._messages))
+        if len(self._collectives) >= self._many_collectives:
+            settle(self._older(self._collectives, None), in_order=True)
+            self._many_collectives = max(_MANY, 2 * len(self._collectives))
 
     def ended(self, work: Work) -> None:
         """Let a work go whose end was seen, and settle the collectives before it, if it is one."""
@@ -103,9 +105,15 @@ def wait_for(works: List[Work], seconds: Optional[float] = None) -> bool:
     return all(work._settled for work in works)
 
 
-def settle(works: List[Work]) -> None:
-    """Notice the ends of those works that have ended."""
+def settle(works: List[Work], in_order: bool = False) -> None:
+    """Notice the ends of those works that have ended.
+
+    :param in_order: whether they end one after the other, so that the first that has not ended is
+        the last to be asked for
+    """
     for work in works:
         # Its error, if it has one, is for whoever waits for it.
         with contextlib.suppress(Exception):
             work._settle()
+        if in_order and not work._settled:
+            return
