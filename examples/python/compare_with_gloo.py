@@ -1,8 +1,9 @@
 """Times all-reduce of torch tensors in PySpark barrier tasks, with the backends spark and gloo.
 
 The same ranks have a group of each, and use them in turn, size by size and several times over. A
-time is that of the slowest rank; what is printed is the median over the rounds, of which a first
-one, in which the JVMs still compile, does not count.
+time is that of the slowest rank; what is printed is the median over the rounds. Before the first
+round the backend spark is used for a while: the JVMs compile what the calls run, which takes long
+where more of them than processors do so at once.
 
     python examples/python/compare_with_gloo.py
 """
@@ -17,7 +18,7 @@ SIZES = [KIBI, 4 * KIBI, 16 * KIBI, 64 * KIBI, 256 * KIBI]
 SIZES += [KIBI * KIBI * n for n in (1, 4, 16, 64)]
 
 
-def measure(sizes, rounds, seconds):
+def measure(sizes, rounds, seconds, warmup):
     """What each rank does; rank 0 yields (round, kind, bytes, seconds of one all-reduce)."""
     import time
 
@@ -50,7 +51,14 @@ def measure(sizes, rounds, seconds):
             dist.all_reduce(tensor, group=group)
         return slowest((time.perf_counter() - begin) / repeats)
 
-    for round_ in range(rounds + 1):
+    for size in sizes if warmup else ():
+        for kind in ("spark", "spark, shared"):
+            make, group = kinds[kind]
+            tensor = make(size // 4)
+            estimate = time_of(tensor, group, 5)
+            time_of(tensor, group, max(1, int(warmup / (2 * len(sizes)) / estimate)))
+
+    for round_ in range(rounds):
         for size in sizes:
             for kind, (make, group) in kinds.items():
                 tensor = make(size // 4)
@@ -58,7 +66,7 @@ def measure(sizes, rounds, seconds):
                 estimate = time_of(tensor, group, 5)
                 repeats = max(5, min(5000, int(seconds / estimate)))
                 taken = time_of(tensor, group, repeats)
-                if round_ > 0 and dist.get_rank() == 0:
+                if dist.get_rank() == 0:
                     yield round_, kind, size, taken
     dist.destroy_process_group()
 
@@ -69,13 +77,15 @@ def main():
     parser.add_argument("--ranks", type=int, default=4, help="(%(default)s)")
     parser.add_argument("--rounds", type=int, default=5, help="(%(default)s)")
     parser.add_argument("--seconds", type=float, default=0.5, help="of each measurement")
+    parser.add_argument("--warmup", type=float, default=30, help="seconds (%(default)s)")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="in bytes")
     arguments = parser.parse_args()
-    sizes, rounds, seconds = arguments.sizes, arguments.rounds, arguments.seconds
+    sizes, rounds = arguments.sizes, arguments.rounds
+    seconds, warmup = arguments.seconds, arguments.warmup
 
     spark = digits.session(arguments.master)
     tasks = spark.sparkContext.parallelize(range(arguments.ranks), arguments.ranks)
-    rows = tasks.barrier().mapPartitions(lambda _: measure(sizes, rounds, seconds)).collect()
+    rows = tasks.barrier().mapPartitions(lambda _: measure(sizes, rounds, seconds, warmup)).collect()
     spark.stop()
 
     print(
