@@ -51,21 +51,22 @@ def measure(sizes, rounds, seconds, warmup):
             dist.all_reduce(tensor, group=group)
         return slowest((time.perf_counter() - begin) / repeats)
 
-    for size in sizes if warmup else ():
-        for kind in ("spark", "spark, shared"):
-            make, group = kinds[kind]
-            tensor = make(size // 4)
-            estimate = time_of(tensor, group, 5)
-            time_of(tensor, group, max(1, int(warmup / (2 * len(sizes)) / estimate)))
+    def measured(kind, size, seconds):
+        make, group = kinds[kind]
+        tensor = make(size // 4)
+        # As many as take the time that was asked for, the same on all ranks.
+        estimate = time_of(tensor, group, 5)
+        return time_of(tensor, group, max(5, int(seconds / estimate)))
+
+    compiled = ("spark", "spark, shared")
+    for size in sizes:
+        for kind in compiled:
+            measured(kind, size, warmup / (len(sizes) * len(compiled)))
 
     for round_ in range(rounds):
         for size in sizes:
-            for kind, (make, group) in kinds.items():
-                tensor = make(size // 4)
-                # As many as take the time that was asked for, the same on all ranks.
-                estimate = time_of(tensor, group, 5)
-                repeats = max(5, min(5000, int(seconds / estimate)))
-                taken = time_of(tensor, group, repeats)
+            for kind in kinds:
+                taken = measured(kind, size, seconds)
                 if dist.get_rank() == 0:
                     yield round_, kind, size, taken
     dist.destroy_process_group()
@@ -81,11 +82,11 @@ def main():
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, help="in bytes")
     arguments = parser.parse_args()
     sizes, rounds = arguments.sizes, arguments.rounds
-    seconds, warmup = arguments.seconds, arguments.warmup
+    times = arguments.seconds, arguments.warmup
 
     spark = digits.session(arguments.master)
     tasks = spark.sparkContext.parallelize(range(arguments.ranks), arguments.ranks)
-    rows = tasks.barrier().mapPartitions(lambda _: measure(sizes, rounds, seconds, warmup)).collect()
+    rows = tasks.barrier().mapPartitions(lambda _: measure(sizes, rounds, *times)).collect()
     spark.stop()
 
     print(

@@ -141,8 +141,8 @@ def test_a_pipeline_of_spark_ml_in_java_learns_digits(tmp_path):
 
 def test_both_backends_are_timed(program):
     pytest.importorskip("torch", reason="torch is not installed")
-    arguments = ["--rounds", "1", "--seconds", "0.01", "--sizes", "1024", "65536"]
-    output = program("compare_with_gloo.py", *arguments)
+    arguments = ["--rounds", "1", "--seconds", "0.01", "--warmup", "0.1"]
+    output = program("compare_with_gloo.py", *arguments, "--sizes", "1024", "65536")
     rows = [line.split() for line in output.splitlines() if re.match(r" +[\d,]+ ", line)]
     assert [row[0] for row in rows] == ["1,024", "65,536"]
     assert all(float(value) > 0 for row in rows for value in row[1:])

@@ -10,7 +10,7 @@ from typing import Dict, List, Optional
 
 from .work import Work
 
-#: The number of collectives, or of messages, at which those that have ended are settled first.
+#: The number of collectives, or messages, at which the ended ones are settled for the first time.
 _MANY = 16
 
 
