@@ -90,7 +90,8 @@ def main():
     spark.stop()
 
     print(
-        f"All-reduce of float32, {arguments.ranks} ranks, microseconds, median of {rounds} rounds"
+        f"All-reduce of float32, {arguments.ranks} ranks, microseconds, median of {rounds} rounds; "
+        "gloo is PyTorch's Gloo over TCP, its only transport"
     )
     names = ("gloo", "spark", "shared")
     print(f"{'bytes':>10}", *(f"{name:>10}" for name in names), " gloo/spark  gloo/shared")

@@ -14,14 +14,14 @@ import report
 
 OPERATIONS = ["all-reduce", "broadcast", "all-gather", "reduce-scatter", "all-to-all", "barrier"]
 PATHS = {
-    "jvm": ("Ranks in one JVM", ["--threads={ranks}"], ["Gloo", "MPI shm"]),
-    "host": ("Processes of one host, private arrays", ["--processes={ranks}"], ["Gloo", "MPI shm"]),
+    "jvm": ("Ranks in one JVM", ["--threads={ranks}"], ["Gloo tcp", "MPI shm"]),
+    "host": ("Processes of one host, private arrays", ["--processes={ranks}"], ["Gloo tcp", "MPI shm"]),
     "mapping": (
         "Processes of one host, tensors of group.allocate",
         ["--processes={ranks}", "--memory=group"],
-        ["Gloo", "MPI shm"],
+        ["Gloo tcp", "MPI shm"],
     ),
-    "tcp": ("TCP", ["--processes={ranks}", "--transports=tcp"], ["Gloo", "MPI tcp"]),
+    "tcp": ("TCP", ["--processes={ranks}", "--transports=tcp"], ["Gloo tcp", "MPI tcp"]),
     "spark": ("Tasks of a Spark stage, local-cluster[2,2,1024]", ["--ranks={ranks}", "--compare"], []),
 }
 

@@ -59,7 +59,7 @@ def available():
     if python is None:
         print("Gloo is skipped: no Python here has torch; --install brings it", file=sys.stderr)
     else:
-        found["Gloo"] = lambda *what: gloo(python, *what)
+        found["Gloo tcp"] = lambda *what: gloo(python, *what)
     if shutil.which("mpirun") is None or shutil.which("mpicc") is None:
         print("Open MPI is skipped: no mpirun and mpicc on the PATH (Debian: openmpi-bin, libopenmpi-dev)", file=sys.stderr)
     else:

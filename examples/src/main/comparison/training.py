@@ -17,7 +17,7 @@ import peers
 import report
 
 PATHS = {"shm": "ours, shared memory", "tcp": "ours, TCP", "all": "ours"}
-DDP = "DDP on Gloo"
+DDP = "DDP on Gloo, TCP"
 HOOKS = ["none", "float16", "powersgd"]
 
 
