@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import sys
 from typing import Any, Dict, List, Optional
 
-from . import _reports
+from . import _reports, _streams
 from ._reports import Report, ReportReader
 
 
 class Display:
-    """Shows in the caller's process the printed lines and the progress of the ranks."""
+    """Shows in the caller's process the printed lines and the progress of the ranks.
+
+    What cannot be shown is left out: it fails neither the caller nor the ranks.
+    """
 
     def __init__(self, total: int, progress: Optional[bool], unit: str = "rank") -> None:
         self.exceptions: List[Report] = []
@@ -28,22 +33,30 @@ class Display:
     def show_dropped(self, count: int) -> None:
         """Show the number of lines that were dropped, if there are any."""
         if count > 0:
-            print(f"{count:,} lines are left out: ranks printed faster than they could be shown")
+            text = f"{count:,} lines are left out: ranks printed faster than they could be shown"
+            with contextlib.suppress(Exception):
+                self._write(sys.stdout, text)
 
     def _show(self, report: Report) -> None:
-        if report.kind in (_reports.LINE, _reports.ERROR_LINE):
-            out = sys.stdout if report.kind == _reports.LINE else sys.stderr
-            line = f"[rank {report.rank}] {report.content.decode('utf-8', 'replace')}"
-            if self._bar is None:
-                print(line, file=out, flush=True)
-            else:
-                self._bar.write(line, file=out)
-        elif report.kind == _reports.EXCEPTION:
+        if report.kind == _reports.EXCEPTION:
             self.exceptions.append(report)
-        elif report.kind == _reports.PROGRESS:
-            self._progress(json.loads(report.content))
-        elif report.kind == _reports.ENDED and self._bar is not None and not self._has_progress:
-            self._bar.update(1)
+            return
+        with contextlib.suppress(Exception):
+            if report.kind in (_reports.LINE, _reports.ERROR_LINE):
+                out = sys.stdout if report.kind == _reports.LINE else sys.stderr
+                content = report.content.decode("utf-8", "replace")
+                self._write(out, f"[rank {report.rank}] {content}")
+            elif report.kind == _reports.PROGRESS:
+                self._progress(json.loads(report.content))
+            elif report.kind == _reports.ENDED and self._bar is not None and not self._has_progress:
+                self._bar.update(1)
+
+    def _write(self, out: Any, line: str) -> None:
+        if self._bar is None:
+            _streams.write_line(out, line)
+        elif out is not None:
+            with self._bar.external_write_mode(file=out):
+                _streams.write_line(out, line)
 
     def _progress(self, progress: Dict[str, Any]) -> None:
         if self._bar is not None:
@@ -57,17 +70,29 @@ class Display:
     def close(self) -> None:
         """Close the progress bar."""
         if self._bar is not None:
-            self._bar.close()
+            with contextlib.suppress(Exception):
+                self._bar.close()
 
 
 def progress_bar(total: int, progress: Optional[bool], unit: str) -> Any:
-    """Create a progress bar; None if it is not wanted, or tqdm is not installed."""
+    """Create a progress bar; None if it is not wanted, or cannot be shown."""
     if progress is None:
-        progress = sys.stderr.isatty() or "ipykernel" in sys.modules
-    if not progress:
+        progress = _redraws()
+    if not progress or sys.stderr is None:
         return None
     try:
         from tqdm.auto import tqdm
-    except ImportError:
+
+        return tqdm(total=total, desc=f"{total} {unit}s", unit=unit)
+    except Exception:  # It is not installed, or cannot write.
         return None
-    return tqdm(total=total, desc=f"{total} {unit}s", unit=unit)
+
+
+def _redraws() -> bool:
+    """Return whether a carriage return goes back to the start of a line, as a bar needs it.
+
+    It does in terminals and in Jupyter. Zeppelin has Jupyter's kernel, and appends.
+    """
+    if _streams.is_terminal(sys.stderr):
+        return True
+    return "ipykernel" in sys.modules and "ZEPPELIN_HOME" not in os.environ

@@ -44,11 +44,15 @@ class RankTask:
 
     :param fn: called with the rows of the rank's partition
     :param run: to whom the ranks report; None if to nobody
+    :param echo: whether what they print goes to the output of their processes, too
     """
 
-    def __init__(self, fn: Callable[[Iterator[Any]], Any], run: Optional[str]) -> None:
+    def __init__(
+        self, fn: Callable[[Iterator[Any]], Any], run: Optional[str], echo: bool = True
+    ) -> None:
         self._fn = fn
         self._run = run
+        self._echo = echo
 
     def __call__(self, rows: Iterator[Any]) -> Tuple[int, bytes]:
         global _reporter
@@ -58,8 +62,8 @@ class RankTask:
         assert context is not None
         rank = context.partitionId()
         reporter = _reporter = Reporter(self._run)
-        out = LineWriter(reporter, _reports.LINE, sys.stdout)
-        err = LineWriter(reporter, _reports.ERROR_LINE, sys.stderr)
+        out = LineWriter(reporter, _reports.LINE, sys.stdout, self._echo)
+        err = LineWriter(reporter, _reports.ERROR_LINE, sys.stderr, self._echo)
         try:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
                 init_process_group()

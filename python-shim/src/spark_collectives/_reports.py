@@ -14,9 +14,9 @@ import os
 import queue
 import struct
 import threading
-from typing import Any, Callable, Generic, Iterator, NamedTuple, Optional, TextIO, TypeVar
+from typing import Any, Callable, Generic, Iterator, NamedTuple, Optional, TypeVar
 
-from . import _codes, _task, errors
+from . import _codes, _streams, _task, errors
 from ._connection import Connection
 
 LINE = 0
@@ -167,12 +167,17 @@ class Reporter:
 
 
 class LineWriter(io.TextIOBase):
-    """Writes to the rank's previous output, and reports whole lines to the driver."""
+    """Reports whole lines to the driver, and writes to the rank's previous output.
 
-    def __init__(self, reporter: Reporter, kind: int, before: TextIO) -> None:
+    :param before: the previous output, or None
+    :param echo: whether it is written to
+    """
+
+    def __init__(self, reporter: Reporter, kind: int, before: Any, echo: bool = True) -> None:
         self._reporter = reporter
         self._kind = kind
         self._before = before
+        self._echo = before if echo else None
         self._queue: _SerialQueue[Optional[str]] = _SerialQueue(self._take)
         self._rest = ""
 
@@ -183,7 +188,9 @@ class LineWriter(io.TextIOBase):
 
     def fileno(self) -> int:
         """Return the previous output's descriptor; text written to it is not reported."""
-        return self._before.fileno()
+        if not hasattr(self._before, "fileno"):
+            raise io.UnsupportedOperation("fileno")
+        return int(self._before.fileno())
 
     def writable(self) -> bool:
         """Return True."""
@@ -191,7 +198,7 @@ class LineWriter(io.TextIOBase):
 
     def write(self, text: str) -> int:
         """Write the text, and report the lines that it completes."""
-        self._before.write(text)
+        _streams.write(self._echo, text)
         self._queue.put(text)
         return len(text)
 
@@ -208,7 +215,7 @@ class LineWriter(io.TextIOBase):
 
     def flush(self) -> None:
         """Flush the previous output."""
-        self._before.flush()
+        _streams.flush(self._echo)
 
     def end(self) -> None:
         """Report the last line, which has no line end."""

@@ -59,7 +59,8 @@ def run(
     :param stream: whether ranks report printed lines and exceptions to this process, over Spark's
         own RPC. By default they do, except with Spark Connect, where they cannot
     :param progress: whether a bar shows the number of ranks that are done, or the progress that
-        :func:`report_progress` reports. By default it does in terminals and notebooks. Needs tqdm
+        :func:`report_progress` reports. By default it does in terminals and notebooks, except in
+        Zeppelin, which cannot redraw a line. Needs tqdm
     :raises RuntimeError: if there is no session, the session lacks the library's jar, or fewer
         slots are free than there are ranks
     :raises ValueError: if ``num_ranks`` is less than 1, or for ``stream=True`` with Spark Connect
@@ -100,7 +101,11 @@ def run_on_rows(
     """
     remote = is_remote(session)
     reader = None if remote or stream is False else ReportReader(session.sparkContext._jvm)
-    task = RankTask(body, None if reader is None else reader.id)
+    if reader is None:
+        task = RankTask(body, None)
+    else:
+        # In local mode the ranks' processes print where this one does.
+        task = RankTask(body, reader.id, echo=not session.sparkContext._jsc.sc().isLocal())
     job = Job(session, remote, task, rows, stage_retry)
     try:
         job.start()
