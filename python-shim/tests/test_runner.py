@@ -1,8 +1,11 @@
 """``run``, which runs a function as ranks from the driver."""
 
+import contextlib
 import os
 import socket
 import sys
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -136,9 +139,6 @@ def test_shows_progress_that_rank_0_reports(spark, monkeypatch):
         def refresh(self):
             shown.append((self.n, self.total))
 
-        def write(self, line, file):
-            shown.append(line)
-
         def update(self, count):
             pass
 
@@ -156,14 +156,19 @@ def test_shows_progress_that_rank_0_reports(spark, monkeypatch):
     assert shown == [{"loss": "1.0"}, (1, 2), {"loss": "0.5"}, (2, 2), "closed"]
 
 
-def test_runs_on_dataframes_where_there_are_no_rdds(spark, monkeypatch):
-    pytest.importorskip("pyarrow")
+def on_dataframe(spark, monkeypatch):
+    """Run on the rows of a DataFrame, as with Spark Connect."""
 
-    def on_dataframe(job):
+    def run(job):
         job._rows = spark.range(0, 2, 1, 2)
         return job._on_dataframe()
 
-    monkeypatch.setattr(_job.Job, "_on_rdd", on_dataframe)
+    monkeypatch.setattr(_job.Job, "_on_rdd", run)
+
+
+def test_runs_on_dataframes_where_there_are_no_rdds(spark, monkeypatch):
+    pytest.importorskip("pyarrow")
+    on_dataframe(spark, monkeypatch)
     assert dist.run(greet, 2, 1, spark=spark) == [2.0, 3.0]
 
 
@@ -195,3 +200,114 @@ def test_without_reports_the_cause_is_the_failure_of_the_spark_job(spark):
     with pytest.raises(dist.RankFailedError, match="no such shard") as error:
         dist.run(fail, 1, spark=spark, stream=False)
     assert type(error.value.__cause__).__name__ == "Py4JJavaError"
+
+
+def until(condition, seconds=120):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def wait_for_ever():
+    print("waiting")
+    while True:
+        dist.barrier()
+        time.sleep(0.01)
+
+
+@pytest.fixture
+def cell(spark):
+    """Set the job group that a notebook's server gives to the jobs of a cell."""
+    context = spark.sparkContext
+    context.setJobGroup("cell 7", "a cell of a notebook", interruptOnCancel=False)
+    context.addJobTag("notebook")
+    before = context._jsc.sc().getLocalProperties().clone()
+    yield context
+    after = context._jsc.sc().getLocalProperties().clone()
+    context._jsc.clearJobGroup()
+    context.removeJobTag("notebook")
+    assert after == before
+
+
+@pytest.mark.parametrize("kind", ["rdd", "dataframe"])
+def test_the_job_stays_in_the_group_of_its_caller(spark, cell, monkeypatch, kind):
+    if kind == "dataframe":
+        pytest.importorskip("pyarrow")
+        on_dataframe(spark, monkeypatch)
+    before = set(cell.statusTracker().getJobIdsForGroup("cell 7"))
+    assert dist.run(greet, 2, 1, spark=spark) == [2.0, 3.0]
+    cell._jsc.sc().listenerBus().waitUntilEmpty()
+    assert len(set(cell.statusTracker().getJobIdsForGroup("cell 7")) - before) == 1
+
+
+def test_the_notebooks_own_cancel_ends_the_job(spark, cell, capsys):
+    def cancel():
+        until(lambda: cell.statusTracker().getActiveJobsIds())
+        cell.cancelJobGroup("cell 7")
+        if not ended.wait(60):
+            cell.cancelAllJobs()
+            others.append("it was not in the group")
+
+    ended, others = threading.Event(), []
+    thread = threading.Thread(target=cancel)
+    thread.start()
+    try:
+        with pytest.raises(Exception, match=r"cancel|kill"):
+            dist.run(wait_for_ever, 2, spark=spark)
+    finally:
+        ended.set()
+        thread.join()
+    assert others == []
+    assert not cell.statusTracker().getActiveJobsIds()
+
+
+def test_an_interrupt_cancels_this_job_and_no_other_of_the_group(spark, cell, monkeypatch):
+    from pyspark import InheritableThread
+
+    def for_ever(_):
+        while True:
+            time.sleep(0.1)
+
+    def interrupt(display, reader):
+        if reader is not None and not reader.reports.empty():
+            raise KeyboardInterrupt
+
+    def run_for_ever():
+        with contextlib.suppress(Exception):
+            cell.parallelize([0], 1).map(for_ever).count()
+
+    other = InheritableThread(target=run_for_ever)
+    monkeypatch.setattr(_display.Display, "show_all", interrupt)
+    other.start()
+    try:
+        until(lambda: len(cell.statusTracker().getActiveJobsIds()) == 1)
+        with pytest.raises(KeyboardInterrupt):
+            dist.run(wait_for_ever, 2, spark=spark)
+        until(lambda: len(cell.statusTracker().getActiveJobsIds()) == 1)
+        assert other.is_alive()
+    finally:
+        cell.cancelJobGroup("cell 7")
+        other.join(60)
+
+
+def test_a_job_that_begins_after_an_interrupt_is_cancelled(spark, cell, monkeypatch):
+    go_on, began = threading.Event(), threading.Event()
+
+    def wait(*_):
+        began.set()
+        assert go_on.wait(120)
+
+    def interrupt(display, reader):
+        assert began.wait(120)
+        raise KeyboardInterrupt
+
+    before = set(cell.statusTracker().getJobIdsForGroup("cell 7"))
+    monkeypatch.setattr(_job, "require_slots", wait)
+    monkeypatch.setattr(_job, "_CANCEL_SECONDS", 0.1)
+    monkeypatch.setattr(_display.Display, "show_all", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        dist.run(wait_for_ever, 2, spark=spark)
+    go_on.set()
+    until(lambda: set(cell.statusTracker().getJobIdsForGroup("cell 7")) - before)
+    until(lambda: not cell.statusTracker().getActiveJobsIds())

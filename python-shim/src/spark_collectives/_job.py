@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
 import threading
 import uuid
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from ._rank_task import RankTask
 
 _CANCEL_SECONDS = 10.0
+_CANCEL_AGAIN_SECONDS = 0.5
+
+_DESCRIPTION = "spark.job.description"
+#: The local property by which Spark interrupts the tasks of a job that is cancelled.
+_INTERRUPT = "spark.job.interruptOnCancel"
 
 
 class Job:
@@ -47,7 +53,8 @@ class Job:
     def _run(self) -> None:
         try:
             is_rdd = hasattr(type(self._rows), "barrier")
-            rows = self._on_rdd() if is_rdd else self._on_dataframe()
+            with self._tagged():
+                rows = self._on_rdd() if is_rdd else self._on_dataframe()
             self.results = {rank: pickle.loads(result) for rank, result in rows}
         except BaseException as e:
             self.error = e
@@ -56,7 +63,6 @@ class Job:
 
     def _on_rdd(self) -> List[Tuple[int, bytes]]:
         require_slots(self._session.sparkContext, self._rows._jrdd.rdd())
-        self._begin(f"{self._rows.getNumPartitions()} ranks")
         results = self._rows.barrier().mapPartitions(self._task.on_rows)
         # Spark retries a barrier stage that ends in a shuffle.
         rows: List[Tuple[int, bytes]] = (
@@ -65,7 +71,6 @@ class Job:
         return rows
 
     def _on_dataframe(self) -> List[Tuple[int, bytes]]:
-        self._begin("ranks")
         schema = "rank int, result binary"
         results = self._rows.mapInArrow(self._task.on_batches, schema, barrier=True)
         if not self._remote:
@@ -73,20 +78,45 @@ class Job:
         found = (results.repartition(1) if self._stage_retry else results).collect()
         return [(row.rank, bytes(row.result)) for row in found]
 
-    def _begin(self, description: str) -> None:
+    @contextlib.contextmanager
+    def _tagged(self) -> Iterator[None]:
+        """Give the jobs of this thread a tag, which leaves them in the job group of the caller.
+
+        A notebook's server finds, shows and cancels the jobs of a cell by their group.
+        """
         if self._remote:
             self._session.addTag(self._tag)
-        else:
-            context = self._session.sparkContext
-            context.setJobGroup(self._tag, description, interruptOnCancel=True)
+            yield
+            return
+        context = self._session.sparkContext
+        # Without PySpark's pinned threads other calls may share this thread of the JVM.
+        before = {key: context.getLocalProperty(key) for key in (_DESCRIPTION, _INTERRUPT)}
+        context.addJobTag(self._tag)
+        context.setLocalProperty(_INTERRUPT, "true")
+        if before[_DESCRIPTION] is None:
+            context.setLocalProperty(_DESCRIPTION, "ranks of spark_collectives")
+        try:
+            yield
+        finally:
+            context.removeJobTag(self._tag)
+            for key, value in before.items():
+                context.setLocalProperty(key, value)
 
     def cancel(self) -> None:
         """Cancel the job, and wait for its end for some seconds."""
-        if self._remote:
-            self._session.interruptTag(self._tag)
-        else:
-            self._session.sparkContext.cancelJobGroup(self._tag)
+        threading.Thread(target=self._keep_cancelling, daemon=True).start()
         self.ended.wait(_CANCEL_SECONDS)
+
+    def _keep_cancelling(self) -> None:
+        # Spark cancels what runs now, and this job may begin later: when there are slots for it.
+        with contextlib.suppress(Exception):  # The session has ended.
+            while True:
+                if self._remote:
+                    self._session.interruptTag(self._tag)
+                else:
+                    self._session.sparkContext.cancelJobsWithTag(self._tag)
+                if self.ended.wait(_CANCEL_AGAIN_SECONDS):
+                    return
 
 
 def require_jar(context: Any) -> None:
