@@ -11,6 +11,20 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
 
+#: What is different in Zeppelin. Matplotlib shows no picture there unless it is told to, a relative
+#: path begins in Zeppelin's own folder, and HTML is what a paragraph prints after "%html".
+IN_ZEPPELIN = {
+    ".py": {
+        "import matplotlib": "%matplotlib inline\n\nimport matplotlib",
+        '/examples/digits.csv"': """/examples/digits.csv"
+spark.conf.set("spark.digits.csv", data)  # for the paragraphs in Scala""",
+    },
+    ".scala": {
+        '"../data/digits.csv"': 'spark.conf.get("spark.digits.csv") // set by the Python paragraphs',
+        "displayHTML(curve(losses.toSeq))": 'println("%html " + curve(losses.toSeq))',
+    },
+}
+
 
 def cells(path):
     """The cells of a notebook in Databricks' source format: whether it is text, and its lines."""
@@ -40,13 +54,20 @@ def jupyter(python):
     return {"cells": made, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
 
 
+def for_zeppelin(path):
+    """The cells as Zeppelin needs them."""
+    found = list(cells(path))
+    for other, own in IN_ZEPPELIN[path.suffix].items():
+        assert sum(source.count(other) for _, source in found) == 1, other
+        found = [(text, source.replace(other, own)) for text, source in found]
+    return found
+
+
 def zeppelin(python, scala):
     """A notebook of Zeppelin, with both languages."""
     made = []
     for path, interpreter in ((python, "%spark.ipyspark"), (scala, "%spark")):
-        for text, source in cells(path):
-            if not text:
-                source = source.replace("displayHTML(curve(losses.toSeq))", _ZEPPELIN_DISPLAY)
+        for text, source in for_zeppelin(path):
             made.append(
                 {
                     "text": f"{'%md' if text else interpreter}\n\n{source}",
@@ -67,9 +88,6 @@ def zeppelin(python, scala):
         "config": {"isZeppelinNotebookCronEnable": False},
         "info": {},
     }
-
-
-_ZEPPELIN_DISPLAY = 'println("%html " + curve(losses.toSeq))'
 
 
 def converted(folder=FOLDER):

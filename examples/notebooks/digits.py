@@ -8,6 +8,8 @@
 
 # COMMAND ----------
 
+from pathlib import Path
+
 import spark_collectives
 from pyspark.sql import SparkSession, functions as F
 
@@ -16,8 +18,8 @@ try:
 except NameError:
     spark = spark_collectives.configure(SparkSession.builder.master("local[4]")).getOrCreate()
 
-# Where the executors can read it: on a cluster, a path of a file system that all of them have.
-data = "../data/digits.csv"
+# It comes with the package, which every executor has.
+data = f"file://{Path(spark_collectives.__file__).parent}/examples/digits.csv"
 
 # COMMAND ----------
 

@@ -70,7 +70,7 @@ println(f"loss ${losses.head}%.3f in the first step, ${losses.last}%.3f in the l
 
 def curve(losses: Seq[Double]): String = {
   val points = losses.zipWithIndex.map { case (loss, i) =>
-    f"${40 + 540.0 * i / (losses.size - 1)}%.1f,${180 - 160 * loss / losses.max}%.1f"
+    s"${40 + 540 * i / (losses.size - 1)},${math.round(180 - 160 * loss / losses.max)}"
   }
   s"""<svg width="600" height="200" xmlns="http://www.w3.org/2000/svg">
      |  <polyline points="40,20 40,180 580,180" fill="none" stroke="gray"/>
@@ -79,5 +79,7 @@ def curve(losses: Seq[Double]): String = {
      |  <text x="540" y="195">step</text>
      |</svg>""".stripMargin
 }
+
+// COMMAND ----------
 
 displayHTML(curve(losses.toSeq))

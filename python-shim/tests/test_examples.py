@@ -1,5 +1,6 @@
 """The programs and notebooks of examples/ run, and learn something."""
 
+import json
 import os
 import re
 import runpy
@@ -162,14 +163,11 @@ def test_notebooks_are_as_new_as_their_sources(convert):
         assert written == text, f"{name}: run examples/notebooks/convert.py"
 
 
-def executed(name, monkeypatch):
+def executed(notebook, folder, monkeypatch):
     """Execute a notebook; return what it printed, and whether it has drawn a picture."""
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
-    nbformat = pytest.importorskip("nbformat", reason="nbclient is not installed")
     nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
     pytest.importorskip("ipykernel", reason="ipykernel is not installed")
-    folder = EXAMPLES / "notebooks"
-    notebook = nbformat.read(folder / name, as_version=4)
     # The notebook has its own session, whose workers are forked with torch imported.
     monkeypatch.setenv("PYTHONPATH", os.path.dirname(__file__))
     conf = "--conf spark.python.daemon.module=preloading_daemon --conf spark.ui.enabled=false"
@@ -183,6 +181,12 @@ def executed(name, monkeypatch):
     return printed, any("image/png" in each.get("data", {}) for each in outputs)
 
 
+def executed_by_jupyter(name, monkeypatch):
+    nbformat = pytest.importorskip("nbformat", reason="nbclient is not installed")
+    folder = EXAMPLES / "notebooks"
+    return executed(nbformat.read(folder / name, as_version=4), folder, monkeypatch)
+
+
 @pytest.mark.parametrize(
     ("name", "package", "text"),
     [
@@ -192,7 +196,7 @@ def executed(name, monkeypatch):
 )
 def test_the_notebooks_of_jupyter_run_and_draw_their_curves(monkeypatch, name, package, text):
     pytest.importorskip(package, reason=f"{package} is not installed")
-    printed, drawn = executed(name, monkeypatch)
+    printed, drawn = executed_by_jupyter(name, monkeypatch)
     assert text in printed
     assert drawn
 
@@ -200,24 +204,45 @@ def test_the_notebooks_of_jupyter_run_and_draw_their_curves(monkeypatch, name, p
 @pytest.mark.parity
 def test_the_notebook_with_spark_ml_runs_and_draws_the_times(monkeypatch):
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")
-    printed, drawn = executed("spark_ml.ipynb", monkeypatch)
+    printed, drawn = executed_by_jupyter("spark_ml.ipynb", monkeypatch)
     assert float(re.search(r"accuracy ([\d.]+), with both: True", printed).group(1)) > 0.95
     assert drawn
 
 
-def test_the_notebook_in_scala_runs(convert, tmp_path):
+def paragraphs(interpreter):
+    """Return the code of the Zeppelin note that an interpreter runs."""
+    note = json.loads((EXAMPLES / "notebooks" / "digits.zpln").read_text("utf-8"))
+    texts = [each["text"].split("\n", 1) for each in note["paragraphs"]]
+    return [code.strip() for name, code in texts if name == interpreter]
+
+
+def test_the_python_paragraphs_run_in_zeppelins_kernel_and_draw_their_curve(monkeypatch, tmp_path):
+    pytest.importorskip("torch", reason="torch is not installed")
+    nbformat = pytest.importorskip("nbformat", reason="nbclient is not installed")
+    # Zeppelin makes the session, sets a backend without a screen, and runs in a folder of its own.
+    session = """import spark_collectives
+from pyspark.sql import SparkSession
+spark = spark_collectives.configure(SparkSession.builder.master("local[4]")).getOrCreate()"""
+    monkeypatch.setenv("ZEPPELIN_HOME", str(tmp_path))
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    cells = [nbformat.v4.new_code_cell(code) for code in [session, *paragraphs("%spark.ipyspark")]]
+    metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
+    notebook = nbformat.v4.new_notebook(cells=cells, metadata=metadata)
+    printed, drawn = executed(notebook, tmp_path, monkeypatch)
+    assert printed.count("[rank 0] epoch 12: loss") == 1
+    assert "\r" not in printed
+    assert drawn
+
+
+def test_the_scala_paragraphs_run_and_print_html(tmp_path):
     import pyspark
 
     shell = Path(pyspark.__file__).parent / "bin" / "spark-shell"
-    code = [
-        source
-        for text, source in convert.cells(EXAMPLES / "notebooks" / "digits.scala")
-        if not text
-    ]
-    # Databricks defines this function. The shell compiles one paste much faster than single lines.
-    display = 'def displayHTML(html: String): Unit = println("drawn: " + html)'
-    pasted = tmp_path / "cells.scala"
-    pasted.write_text("\n".join([display, *code]), "utf-8")
+    # In one paste the shell compiles them much faster; the last one has the HTML for itself.
+    *code, display = paragraphs("%spark")
+    pasted = [tmp_path / "others.scala", tmp_path / "display.scala"]
+    pasted[0].write_text("\n".join(code), "utf-8")
+    pasted[1].write_text(display, "utf-8")
     output = run(
         [
             str(shell),
@@ -229,15 +254,21 @@ def test_the_notebook_in_scala_runs(convert, tmp_path):
             "spark.plugins=org.sparkcollectives.spark.CollectivesPlugin",
             "--conf",
             "spark.ui.enabled=false",
+            "--conf",
+            f"spark.digits.csv=file://{EXAMPLES}/data/digits.csv",
         ],
-        EXAMPLES / "notebooks",
-        input=f":paste {pasted}\n:quit\n",
+        tmp_path,
+        input="".join(f":paste {file}\n" for file in pasted) + ":quit\n",
     )
     first, last = map(
         float, re.search(r"loss ([\d.]+) in the first step, ([\d.]+)", output).groups()
     )
     assert last < first / 2
-    assert "drawn: <svg" in output
+    _, _, shown = output.partition(f"Pasting file {pasted[1]}...\n")
+    html, _, rest = shown.partition("</svg>\n")
+    # Nothing of the shell's is within the HTML but its remark on the paste.
+    assert re.match(r"(//.*\n|\s)*%html <svg [^%]+$", html), shown
+    assert re.match(r"\s*(scala>|$)", rest), shown
 
 
 @pytest.mark.parity
