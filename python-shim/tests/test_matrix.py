@@ -1,4 +1,4 @@
-"""The versions of Spark and Java that README.md lists, and the script that tests them."""
+"""The versions of Spark and Java that docs/versions.md lists, and the script that tests them."""
 
 import json
 import re
@@ -16,9 +16,9 @@ def matrix():
     return scripts.load(ROOT / "spark-plugin/suite/matrix.py")
 
 
-def test_the_readme_has_the_results_of_the_last_run(matrix):
-    readme = matrix.README.read_text()
-    assert matrix.in_readme(readme, json.loads(matrix.RESULTS.read_text())) == readme
+def test_the_page_has_the_results_of_the_last_run(matrix):
+    page = matrix.PAGE.read_text()
+    assert matrix.in_page(page, json.loads(matrix.RESULTS.read_text())) == page
 
 
 def test_each_version_is_that_of_its_profile(matrix):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests each feature once on every version of Spark, with each Java given, and writes the table of README.md.
+"""Tests each feature once on every version of Spark, with each Java given, and writes the table of docs/versions.md.
 
     spark-plugin/suite/matrix.py --java /usr/lib/jvm/java-17 /usr/lib/jvm/java-21
     spark-plugin/suite/matrix.py --spark 4.0.4 "3.5.9, Scala 2.12"
@@ -24,7 +24,7 @@ import xml.etree.ElementTree as ElementTree
 SUITE = pathlib.Path(__file__).resolve().parent
 ROOT = SUITE.parents[1]
 SHIM = ROOT / "python-shim"
-README = ROOT / "README.md"
+PAGE = ROOT / "docs" / "versions.md"
 RESULTS = SUITE / "matrix.json"
 LOGS = SUITE / "target" / "matrix"
 BEGIN, END = "<!-- generated: matrix -->\n", "<!-- end of generated: matrix -->"
@@ -135,7 +135,7 @@ def cell(results, version, java):
 
 
 def table(results):
-    """Returns the table of README.md."""
+    """Returns the table of the page."""
     javas = sorted({java for row in results.values() for java in row}, key=int)
     every = [result for row in results.values() for result in row.values()]
     days = sorted(result["day"] for result in every)
@@ -148,10 +148,10 @@ def table(results):
     return "\n".join(lines) + "\n"
 
 
-def in_readme(readme, results):
-    """Returns the README with the table of the results."""
-    begin, end = readme.index(BEGIN) + len(BEGIN), readme.index(END)
-    return readme[:begin] + table(results) + readme[end:]
+def in_page(page, results):
+    """Returns the page with the table of the results."""
+    begin, end = page.index(BEGIN) + len(BEGIN), page.index(END)
+    return page[:begin] + table(results) + page[end:]
 
 
 def main():
@@ -172,7 +172,7 @@ def main():
             results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
             results.setdefault(version, {})[java_version(home)] = result
             RESULTS.write_text(json.dumps(results, indent=2, sort_keys=True) + "\n")
-            README.write_text(in_readme(README.read_text(), results))
+            PAGE.write_text(in_page(PAGE.read_text(), results))
     return 1 if failed else 0
 
 

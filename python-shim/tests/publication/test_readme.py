@@ -115,18 +115,22 @@ def try_the_shell(spark, command, folder):
         shell.leave()
 
 
-def test_the_first_command_of_the_readme_gets_the_release(publication, spark_4, tmp_path):
-    command = commands("spark-shell")[0]
-    assert PLUGIN + publication.version in command
-    repositories = ["--repositories", publication.repository.as_uri()]
-    try_the_shell(spark_4, [*command, *repositories], tmp_path)
+def test_the_shell_of_the_readme_gets_the_release(publication, spark_4, tmp_path):
+    (command,) = commands("spark-shell")
+    (package,) = (word for word in command if word.startswith(PLUGIN))
+    options = {package: PLUGIN + publication.version}
+    if deployments():
+        options[Path(FOLDER).as_uri()] = publication.repository.as_uri()
+    else:
+        command += ["--repositories", publication.repository.as_uri()]
+    try_the_shell(spark_4, [options.get(word, word) for word in command], tmp_path)
     names = [path.name for path in (tmp_path / "ivy/jars").iterdir()]
     jar = f"org.sparkcollectives_spark-collectives_2.13-{publication.version}.jar"
     assert names == [jar]
 
 
-def test_maven_gets_the_release_by_the_lines_of_the_readme(publication, tmp_path):
-    (dependency,) = (sample.code for sample in samples("README.md", "xml"))
+def test_maven_gets_the_release_by_the_lines_of_the_page(publication, tmp_path):
+    (dependency,) = (sample.code for sample in samples("docs/install.md", "xml"))
     pom = f"""<project>
       <modelVersion>4.0.0</modelVersion>
       <groupId>user</groupId><artifactId>program</artifactId><version>1</version>
@@ -159,7 +163,7 @@ def test_before_the_first_release_a_folder_is_enough(spark_4, tmp_path):
 
     tree = copy_of_the_tree(tmp_path / "tree")
     run(*here(deployments()[0]), cwd=tree)
-    shell = next(each for each in commands("spark-shell") if "--repositories" in each)
+    (shell,) = commands("spark-shell")
     try_the_shell(spark_4, here(shell), tmp_path)
     # The package that pip is told to install has its jar.
     assert list((tree / "python-shim/src/spark_collectives/jars").glob("*.jar"))

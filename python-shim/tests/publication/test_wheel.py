@@ -23,17 +23,6 @@ jars = [str(each) for each in package.files if each.name.endswith(".jar")]
 print(json.dumps([dict(package.metadata), licences, jars]))
 """
 
-#: Around the lines of the README.
-BEGIN = """
-from pyspark.sql import SparkSession
-import spark_collectives
-
-spark = spark_collectives.configure(SparkSession.builder.master("local[2]")).getOrCreate()
-"""
-END = """
-print([each.tolist() for each in gradients])
-"""
-
 
 @pytest.fixture(params=["wheel", "sdist"])
 def described(request, wheels, tmp_path):
@@ -77,10 +66,11 @@ def test_an_empty_environment_runs_an_example_and_the_lines_of_the_readme(wheels
     said = run(python, *module, cwd=tmp_path, **environment)
     assert float(re.search(r"held out: ([\d.]+)%", said)[1]) > 90
 
-    (sample,) = samples("README.md", "python")
+    sample = samples("README.md", "python")[0]
     program = tmp_path / "program.py"
-    program.write_text(f"{BEGIN}{sample.before}{sample.code}{END}")
-    assert "[[10.0], [10.0]]" in run(python, program, cwd=tmp_path, **environment)
+    program.write_text(sample.code)
+    environment["PYSPARK_SUBMIT_ARGS"] = "--master local[2] pyspark-shell"
+    assert "[1. 3. 5.]" in run(python, program, cwd=tmp_path, **environment)
 
 
 @pytest.mark.parametrize("name", JARS)

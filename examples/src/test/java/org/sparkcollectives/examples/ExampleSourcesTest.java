@@ -58,7 +58,7 @@ class ExampleSourcesTest {
     assertThat(sources().keySet())
         .extracting(file -> file.getFileName().toString())
         .contains(
-            "DigitsTraining.java", "readme.scala", "digits.zpln", "digits.ipynb", "k_means.py");
+            "DigitsTraining.java", "shell.scala", "digits.zpln", "digits.ipynb", "k_means.py");
   }
 
   @Test

@@ -1,6 +1,5 @@
 package org.sparkcollectives.spark;
 
-import java.util.ArrayList;
 import java.util.List;
 import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.config.ConfigEntry;
@@ -10,9 +9,6 @@ import org.sparkcollectives.store.StoreConfiguration;
 
 /** Writes the documentation of the settings from the entries that the modules declare. */
 final class ConfigurationPage {
-
-  static final String BEGIN = "<!-- generated: configuration -->\n";
-  static final String END = "<!-- end of generated -->";
 
   private static final String INTRODUCTION =
       """
@@ -32,15 +28,6 @@ final class ConfigurationPage {
       """;
 
   private ConfigurationPage() {}
-
-  private static List<ConfigEntry<?>> entries() {
-    List<ConfigEntry<?>> entries = new ArrayList<>();
-    entries.addAll(CollectivesConfiguration.entries());
-    entries.addAll(StoreConfiguration.entries());
-    entries.addAll(GpuConfiguration.entries());
-    entries.addAll(SparkPluginConfiguration.entries());
-    return entries;
-  }
 
   /** Returns the whole page. */
   static String page() {
@@ -65,24 +52,7 @@ final class ConfigurationPage {
     }
   }
 
-  /** Returns the table in the README. */
-  static String table() {
-    StringBuilder text = new StringBuilder("| Property name | Default |\n|---|---|\n");
-    for (ConfigEntry<?> entry : entries()) {
-      text.append("| `").append(entry.key()).append("` | ").append(defaultOf(entry));
-      text.append(" |\n");
-    }
-    return text.toString();
-  }
-
   private static String defaultOf(ConfigEntry<?> entry) {
     return entry.defaultText().isEmpty() ? "(none)" : "`" + entry.defaultText() + "`";
-  }
-
-  /** Returns the README with the current table. */
-  static String inReadme(String readme) {
-    int begin = readme.indexOf(BEGIN) + BEGIN.length();
-    int end = readme.indexOf(END);
-    return readme.substring(0, begin) + table() + readme.substring(end);
   }
 }

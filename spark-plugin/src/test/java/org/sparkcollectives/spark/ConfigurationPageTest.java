@@ -9,12 +9,11 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Checks that the documentation of the settings matches the code. With {@code
- * -Dcollectives.docs.update=true} it writes the pages instead.
+ * -Dcollectives.docs.update=true} it writes the page instead.
  */
 class ConfigurationPageTest {
 
   private static final Path PAGE = Path.of("../docs/configuration.md");
-  private static final Path README = Path.of("../README.md");
 
   private static void isUpToDate(Path file, String expected) throws IOException {
     if (Boolean.getBoolean("collectives.docs.update")) {
@@ -28,10 +27,5 @@ class ConfigurationPageTest {
   @Test
   void thePageShowsTheSettingsThatTheCodeDeclares() throws IOException {
     isUpToDate(PAGE, ConfigurationPage.page());
-  }
-
-  @Test
-  void theReadmeShowsTheSettingsThatTheCodeDeclares() throws IOException {
-    isUpToDate(README, ConfigurationPage.inReadme(Files.readString(README)));
   }
 }

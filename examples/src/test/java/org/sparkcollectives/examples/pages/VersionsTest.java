@@ -41,10 +41,10 @@ class VersionsTest {
   }
 
   @Test
-  void theReadmeBeginsWithTheVersionForUsers() throws IOException {
-    String readme = Page.of("README.md").text();
-    String section = readme.split("(?m)^## Before the first release$", -1)[0];
-    assertThat(versionsIn(section)).hasSize(5).containsOnly(ProjectVersion.forUsers());
+  void thePageOfInstallationNamesTheVersionForUsers() throws IOException {
+    String page = Page.of("docs/install.md").text();
+    String section = page.split("(?m)^## Before the first release$", -1)[0];
+    assertThat(versionsIn(section)).hasSize(4).containsOnly(ProjectVersion.forUsers());
   }
 
   @ParameterizedTest
@@ -68,8 +68,11 @@ class VersionsTest {
         assertThat(words).as("%s", page).doesNotContain("published yet");
       }
     }
-    assertThat(Page.of("README.md").text().contains("\n## Before the first release\n"))
-        .as("the README says how to get what is not published yet")
+    assertThat(Page.of("docs/install.md").text().contains("\n## Before the first release\n"))
+        .as("a section says how to get what is not published yet")
+        .isEqualTo(!released);
+    assertThat(Page.of("README.md").text().contains("\n./mvnw -Prelease deploy "))
+        .as("the README builds what is not published yet")
         .isEqualTo(!released);
   }
 }

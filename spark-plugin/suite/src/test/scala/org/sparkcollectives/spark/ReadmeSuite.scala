@@ -3,6 +3,7 @@ package org.sparkcollectives.spark
 import java.nio.file.{Files, Path}
 
 import org.apache.spark.api.java.JavaRDD
+import org.apache.spark.SparkContext
 import org.apache.spark.rdd.RDD
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.{ReduceOp, Tensor}
@@ -16,16 +17,14 @@ class ReadmeSuite extends AnyFunSuite with LocalCluster {
   private def points: RDD[Array[Double]] =
     sc.parallelize((1 to 8).map(i => Array(i.toDouble, 1.0)), 4)
 
-  private def assertSums(gradients: Seq[Array[Double]]): Unit =
-    assert(gradients.map(_.toSeq) == Seq.fill(4)(Seq(36.0, 8.0)))
-
   test("the program in Java") {
     val sums = ReadmeProgram.run(JavaRDD.fromRDD(points))
-    assertSums(sums.toArray(Array.empty[Array[Double]]).toSeq)
+    val gradients = sums.toArray(Array.empty[Array[Double]])
+    assert(gradients.map(_.toSeq).toSeq == Seq.fill(4)(Seq(36.0, 8.0)))
   }
 
   test("the program in Scala") {
-    assertSums(ReadmeScalaProgram.run(points))
+    assert(ReadmeScalaProgram.run(sc) == (0 until 4).map(rank => s"rank $rank of 4: 36.0"))
   }
 
   test("the README shows what is compiled here, but for blanks") {
@@ -40,7 +39,7 @@ class ReadmeSuite extends AnyFunSuite with LocalCluster {
       val marker = "// READ" + "ME"
       val compiled = Files.readString(folder.resolve(source)).split(marker)(1)
       val program = words(compiled.stripSuffix("// "))
-      assert(readme.contains(s"```$language$program```"), s"the README's program in $language")
+      assert(readme.contains(program), s"the README's program in $language")
     }
   }
 
@@ -49,20 +48,17 @@ class ReadmeSuite extends AnyFunSuite with LocalCluster {
 
 object ReadmeScalaProgram {
 
-  private def localGradient(rows: Iterator[Array[Double]]): Array[Double] =
-    rows.reduce((a, b) => Array(a(0) + b(0), a(1) + b(1)))
-
   // format: off
-  def run(points: RDD[Array[Double]]): Seq[Array[Double]] = {
+  def run(sc: SparkContext): Seq[String] = {
 // README
-val gradients = points.barrier().mapPartitions { rows =>
+val sums = sc.parallelize(1 to 8, 4).barrier().mapPartitions { rows =>
   val world = SparkCollectives.world()
-  val gradient: Array[Double] = localGradient(rows)
-  world.allReduce(Tensor.of(gradient: _*), ReduceOp.SUM).await()
-  Iterator(gradient)
+  val sum = Array(rows.sum.toDouble)                          // of this rank's rows
+  world.allReduce(Tensor.of(sum: _*), ReduceOp.SUM).await()   // now of all ranks' rows
+  Iterator(s"rank ${world.rank} of ${world.size}: ${sum(0)}")
 }
 // README
-    gradients.collect().toSeq
+    sums.collect().toSeq
   }
   // format: on
 }
