@@ -152,6 +152,8 @@ def _first_cause(reports: List[Report], job: BaseException) -> BaseException:
     failures = [(report.rank, *pickle.loads(report.content)) for report in reports]
     first = [each for each in failures if not each[1]] or failures
     if not first:
+        if isinstance(job, RuntimeError):  # The job was refused, and no rank began.
+            return job
         unknown = RankFailedError(-1, f"The ranks failed: {job}")
         unknown.__cause__ = job
         return unknown

@@ -128,7 +128,8 @@ public final class BarrierStage<T> {
    * attempt of its stage has them, and if a job fails, so has the next one on the same RDD. They
    * are removed when a job succeeds, or with the application.
    *
-   * @throws IllegalStateException if there are not enough slots; the message has the numbers
+   * @throws IllegalStateException if there are not enough slots, or {@code rdd} has another number
+   *     of partitions than an RDD of the same stage; the message has the numbers
    */
   public <R> JavaRDD<R> mapPartitions(RankFunction<T, R> function) {
     return mapPartitions(function, UUID.randomUUID().toString());
@@ -151,7 +152,8 @@ public final class BarrierStage<T> {
    * <p>A job that is {@link #withResubmissions submitted again} starts anew with all ranks in a new
    * group, and {@link ProcessGroup#restore} returns what those of an earlier job have checkpointed.
    *
-   * @throws IllegalStateException if there are not enough slots; the message has the numbers
+   * @throws IllegalStateException if there are not enough slots, or {@code rdd} has another number
+   *     of partitions than an RDD of the same stage; the message has the numbers
    */
   public <R> List<R> collect(RankFunction<T, R> function) {
     String call = UUID.randomUUID().toString();

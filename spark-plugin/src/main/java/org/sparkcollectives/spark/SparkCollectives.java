@@ -52,7 +52,8 @@ public final class SparkCollectives {
    * BarrierStage} does. Blocks while executors are still starting, for up to {@link
    * SparkPluginConfiguration#PREFLIGHT_TIMEOUT}.
    *
-   * @throws IllegalStateException if there are not enough slots; the message has the numbers
+   * @throws IllegalStateException if there are not enough slots, or {@code rdd} has another number
+   *     of partitions than an RDD of the same stage; the message has the numbers
    */
   public static void requireSlots(RDD<?> rdd) {
     SlotPreflight.check(rdd);

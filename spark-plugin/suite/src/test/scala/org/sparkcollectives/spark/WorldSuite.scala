@@ -1,6 +1,7 @@
 package org.sparkcollectives.spark
 
 import java.nio.file.Files
+import java.util.Collections
 
 import scala.concurrent.{Await, Future}
 import scala.concurrent.ExecutionContext.Implicits.global
@@ -151,6 +152,71 @@ class WorldSuite extends AnyFunSuite with LocalCluster {
     assert(error.getMessage.contains("5 partitions"))
     assert(error.getMessage.contains("only 4 slots: 2 executors"))
     assert(error.getMessage.contains("Repartition to at most 4"))
+  }
+
+  test("an RDD that changes the number of partitions within the stage is refused with advice") {
+    val function: RankFunction[Int, Integer] = (world: ProcessGroup, _: java.util.Iterator[Int]) =>
+      java.util.List.of[Integer](Jobs.sum(world)).iterator()
+    def rows(partitions: Int) = sc.parallelize(0 until 8, partitions)
+    val refused = Seq(
+      "coalesce" -> rows(4).coalesce(2),
+      "coalesce, mapped and cached" -> rows(4).map(_ + 1).coalesce(2).map(_ + 1).cache(),
+      "union" -> rows(1).union(rows(1)),
+      "cartesian" -> rows(2).cartesian(rows(1)).map(_._1).union(rows(2)),
+      "a part" -> rows(4).mapPartitions(identity).coalesce(3)
+    )
+    for ((name, rdd) <- refused) withClue(name) {
+      val partitions = rdd.getNumPartitions
+      val error = intercept[IllegalStateException](BarrierStage.of(rdd).collect(function))
+      assert(error.getMessage.contains(s"has $partitions partitions, but "))
+      assert(error.getMessage.contains("SPARK-24820"))
+      assert(error.getMessage.contains(s"repartition($partitions)"))
+      // As Spark, which has no advice.
+      val raw = intercept[SparkException](rdd.barrier().mapPartitions(identity).collect())
+      assert(raw.getMessage.contains("SPARK-24820"))
+      val sums = BarrierStage.of(rdd.repartition(partitions)).collect(function)
+      assert(sums == Collections.nCopies(partitions, partitions * (partitions + 1) / 2))
+    }
+    val run = Seq(
+      "zip" -> rows(2).zip(rows(2)).map(_._1),
+      "coalesced behind a shuffle" -> rows(4).coalesce(2, shuffle = true).map(_ + 1),
+      "joined" -> rows(3).map(_ -> 1).groupByKey(2).map(_._1)
+    )
+    for ((name, rdd) <- run)
+      withClue(name)(
+        assert(BarrierStage.of(rdd).collect(function) == Collections.nCopies(2, 3))
+      )
+  }
+
+  test("a barrier stage leaves the caller's job group, description and tags as they are") {
+    val function: RankFunction[Int, Integer] = (world: ProcessGroup, _: java.util.Iterator[Int]) =>
+      java.util.List.of[Integer](Jobs.sum(world)).iterator()
+    sc.setJobGroup("cell", "of a notebook", interruptOnCancel = true)
+    sc.addJobTag("mine")
+    try {
+      val names = Seq("jobGroup.id", "job.description", "job.interruptOnCancel", "job.tags")
+      def properties = names.map(name => sc.getLocalProperty(s"spark.$name"))
+      val before = properties
+      assert(before == Seq("cell", "of a notebook", "true", "mine"))
+      for (
+        stage <- Seq[BarrierStage[Int] => BarrierStage[Int]](
+          identity,
+          _.withStageRetry(),
+          _.withResubmissions(1)
+        )
+      ) {
+        val jobs = sc.statusTracker.getJobIdsForGroup("cell").toSet
+        val sums = stage(BarrierStage.of(sc.parallelize(0 until 2, 2))).collect(function)
+        assert(sums == Collections.nCopies(2, 3))
+        eventually("the job is in the group")(
+          (sc.statusTracker.getJobIdsForGroup("cell").toSet -- jobs).size == 1
+        )
+        assert(properties == before)
+      }
+    } finally {
+      sc.clearJobGroup()
+      sc.removeJobTag("mine")
+    }
   }
 
   test("a resource profile of the RDD counts, whose tasks need more cores") {

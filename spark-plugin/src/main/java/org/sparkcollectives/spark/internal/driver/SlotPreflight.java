@@ -11,35 +11,42 @@ import org.sparkcollectives.spark.config.SparkPluginConfiguration;
 import org.sparkcollectives.spark.config.SparkSettings;
 
 /**
- * Checks, before a barrier stage is submitted, that all its tasks can run at the same time.
+ * Checks, before a barrier stage is submitted, that Spark can run it, all tasks at the same time.
  *
- * <p>Spark checks that itself, but without a message for ten minutes, in which nothing seems to
- * happen.
+ * <p>Spark checks the slots itself, but tries again for ten minutes, in which nothing seems to
+ * happen: it says so in the driver's log alone, posts no event, and cancels no such job.
  */
 public final class SlotPreflight {
 
   private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
+  private final RDD<?> rdd;
   private final SparkContext context;
   private final int partitions;
   private final StageResources resources;
 
   private SlotPreflight(RDD<?> rdd) {
+    this.rdd = rdd;
     this.context = rdd.sparkContext();
     this.partitions = rdd.getNumPartitions();
     this.resources = StageResources.of(rdd);
   }
 
   /**
-   * Checks that there are slots for the stage that computes {@code rdd}. While slots are missing,
-   * executors may still be starting: waits for them as long as {@code
-   * spark.collectives.preflight.timeout} says.
+   * Checks that Spark runs such a stage at all, and that there are slots for the stage that
+   * computes {@code rdd}. While slots are missing, executors may still be starting: waits for them
+   * as long as {@code spark.collectives.preflight.timeout} says.
    */
   public static void check(RDD<?> rdd) {
     new SlotPreflight(rdd).check();
   }
 
   private void check() {
+    StageChain.misfit(rdd)
+        .ifPresent(
+            reason -> {
+              throw new IllegalStateException(reason);
+            });
     SparkConf conf = context.conf();
     // Spark ignores the setting where the driver runs the tasks itself.
     if (!context.isLocal() && conf.getBoolean("spark.dynamicAllocation.enabled", false)) {
