@@ -27,9 +27,9 @@ final class FileContents {
     return removed;
   }
 
-  /** Returns whether {@code worldSize} handles have been opened and closed, and none is open. */
-  boolean isLeftByAll(int worldSize) {
-    return openHandles == 0 && closedHandles >= worldSize;
+  /** Returns whether one handle is open, and is the last of {@code worldSize} to be closed. */
+  boolean isLastHandle(int worldSize) {
+    return openHandles == 1 && closedHandles + 1 >= worldSize;
   }
 
   /** Carries out what another process has written. */
@@ -52,7 +52,11 @@ final class FileContents {
         openHandles--;
         closedHandles++;
       }
-      case REMOVED -> removed = true;
+      case REMOVED -> {
+        openHandles--;
+        closedHandles++;
+        removed = true;
+      }
     }
     return TableOperations.done(StoreReply.DONE);
   }

@@ -24,7 +24,7 @@ record FileEntry(Kind kind, long client, ByteBuffer message) {
     OPENED,
     /** A handle was closed. */
     CLOSED,
-    /** The file was removed after the last handle. */
+    /** The last handle was closed, and whoever reads this removes the file if it is still there. */
     REMOVED;
 
     private static final Kind[] ALL = values();

@@ -11,6 +11,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Arrays;
@@ -29,19 +30,36 @@ import java.util.zip.CRC32C;
  * <p>If an entry is incomplete while the lock is held, its writer was killed; the next writer cuts
  * it off. Not thread-safe. A thread that uses it must not be interrupted, because that closes the
  * channel.
+ *
+ * <p>A POSIX file lock belongs to the process: when the process closes any channel of a file, it
+ * loses the lock that it holds by another one. Symbolic links, hard links, mounts and copies of
+ * this class in other class loaders lead to several channels of one file, whatever their paths are.
+ * The JDK sees this: it refuses a lock on a file of which this process has a lock already. So a
+ * channel is closed only while it could be locked, which means that no other channel is.
  */
-final class FileLog implements AutoCloseable {
+final class FileLog {
+
+  /**
+   * No channel of this process is locked while another one is closed. A literal, because that is
+   * one object for all class loaders.
+   */
+  private static final String LOCKING_OR_CLOSING = "org.sparkcollectives.store.FileLog";
 
   private static final byte[] MAGIC = "SPKSTOR1".getBytes(StandardCharsets.US_ASCII);
   private static final int HEAD_BYTES = 2 * Integer.BYTES;
 
   private final Path path;
   private final FileChannel channel;
+
+  /** What identifies the open file; null if another took its place while it was opened. */
+  private final Object identity;
+
   private long end;
   private boolean cutShort;
 
   FileLog(Path path) {
     this.path = path;
+    Object before = identityOf(path);
     try {
       channel =
           FileChannel.open(
@@ -63,6 +81,17 @@ final class FileLog implements AutoCloseable {
               + (Files.isDirectory(path) ? "it is a folder, and must be a file" : e.getMessage()),
           e);
     }
+    identity = before != null && before.equals(identityOf(path)) ? before : null;
+  }
+
+  /** Returns what identifies the file at {@code path}; null if there is none. */
+  private static Object identityOf(Path path) {
+    try {
+      Object key = Files.readAttributes(path, BasicFileAttributes.class).fileKey();
+      return key == null ? path : key;
+    } catch (IOException e) {
+      return null;
+    }
   }
 
   /**
@@ -78,16 +107,19 @@ final class FileLog implements AutoCloseable {
   }
 
   /**
-   * Locks the file, unless another process holds a lock that excludes this one.
+   * Locks the file, unless another process, or another channel of this one, holds a lock that
+   * excludes this one.
    *
    * @param toWrite whether the lock excludes readers too
-   * @return null if another process holds the lock
+   * @return null if somebody else holds the lock
    */
   FileLock tryLock(boolean toWrite) throws IOException {
     try {
-      return channel.tryLock(0, Long.MAX_VALUE, !toWrite);
+      synchronized (LOCKING_OR_CLOSING) {
+        return channel.tryLock(0, Long.MAX_VALUE, !toWrite);
+      }
     } catch (OverlappingFileLockException e) {
-      // Another class loader of this process has loaded a copy of this class, which holds the lock.
+      // This process holds the lock by another channel.
       return null;
     }
   }
@@ -204,17 +236,52 @@ final class FileLog implements AutoCloseable {
     return (int) checksum.getValue();
   }
 
-  /** Removes the file. The caller must hold the write lock, which has no effect afterwards. */
+  /**
+   * Removes the file. The caller must hold the write lock, which has no effect afterwards, and must
+   * know that nobody has removed it before.
+   */
   void delete() throws IOException {
-    Files.deleteIfExists(path);
+    // Not the link that may lead to it.
+    Files.delete(path.toRealPath());
   }
 
-  @Override
-  public void close() {
+  /**
+   * Removes the file unless it has been removed, and another may be in its place. The caller must
+   * hold the write lock.
+   */
+  void deleteIfStillThere() throws IOException {
+    if (identity != null && identity.equals(identityOf(path))) {
+      delete();
+    }
+  }
+
+  /**
+   * Closes the file, which is not locked, unless another channel of this process holds a lock on
+   * it. Returns whether it is closed.
+   */
+  boolean tryClose() {
     try {
-      channel.close();
+      synchronized (LOCKING_OR_CLOSING) {
+        if (isLockedInThisProcess()) {
+          return false;
+        }
+        channel.close();
+      }
+      return true;
     } catch (IOException e) {
       throw new StoreException("Cannot close FileStore " + path, e);
+    }
+  }
+
+  private boolean isLockedInThisProcess() {
+    try {
+      // If another process holds a lock that excludes this one, no channel of this process has one.
+      channel.tryLock();
+      return false;
+    } catch (OverlappingFileLockException e) {
+      return true;
+    } catch (IOException e) {
+      return false; // A file system that has no locks, or none any more.
     }
   }
 }

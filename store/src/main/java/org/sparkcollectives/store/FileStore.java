@@ -19,7 +19,11 @@ import org.sparkcollectives.config.Configuration;
  * file, what is wrong, and what to do.
  *
  * <p>The last of {@code worldSize} handles to be closed removes the file. A run that was killed
- * leaves it; the next run must use another file, or remove it first.
+ * before leaves it; the next run must use another file, or remove it first.
+ *
+ * <p>A process may reach the file by several paths, and with several copies of this class. It must
+ * not open the file by other means while a store is open: a POSIX file lock belongs to the process,
+ * which loses it when it closes the file anywhere.
  *
  * <p>The semantics are those of c10d's {@code FileStore}, with queues, and with {@link #deleteKey}
  * and {@link #numKeys} exact.
@@ -53,7 +57,7 @@ public final class FileStore extends StoreHandle {
   public FileStore(Path path, int worldSize, Duration timeout) {
     super(timeout);
     this.path = path.toAbsolutePath().normalize();
-    this.file = OpenFiles.open(this.path, worldSize, timeout());
+    this.file = FileTable.open(this.path, worldSize, Deadline.after(timeout()));
   }
 
   /** Returns the file, as an absolute path. */
@@ -81,6 +85,6 @@ public final class FileStore extends StoreHandle {
 
   @Override
   void release() {
-    OpenFiles.close(file);
+    file.close();
   }
 }

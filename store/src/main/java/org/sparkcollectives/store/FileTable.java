@@ -2,25 +2,35 @@ package org.sparkcollectives.store;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Locale;
+import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.config.TimeString;
 
 /**
- * The copy of the table in a {@link FileLog} that this process keeps for all its handles on that
- * file.
+ * The copy of the table in a {@link FileLog} that the handles of this process share which were
+ * opened by the same path.
  *
- * <p>One thread does everything that touches the file, for two reasons. Interrupting a user's
- * thread would close the file's channel, and closing any channel of a file releases all locks that
- * the process has on it. While calls wait, the thread reads what others have written; the longer
+ * <p>One thread does everything that touches the file, because interrupting a user's thread would
+ * close the file's channel. While calls wait, the thread reads what others have written; the longer
  * nothing comes, the more rarely it reads. {@link FileCalls} carries out the calls.
  */
 final class FileTable {
 
+  private static final Logger LOG = LoggerFactory.getLogger(FileTable.class);
+
+  private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(5);
   private static final long SHORTEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
   private static final long LONGEST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(32);
+
+  /** By path; guarded by itself, including the counts of handles. */
+  private static final Map<Path, FileTable> OPEN = new HashMap<>();
 
   private final Path path;
   private final FileContents contents = new FileContents();
@@ -28,12 +38,16 @@ final class FileTable {
   private final FileCalls calls;
   private final BlockingQueue<Runnable> commands = new LinkedBlockingQueue<>();
   private final Thread thread;
+  private int handles;
+
+  /** Whether the file was removed or is damaged, so that later handles need another table. */
+  private volatile boolean over;
 
   // Used by the file's thread only.
   private int worldSize;
   private boolean stopped;
 
-  FileTable(Path path) {
+  private FileTable(Path path) {
     this.path = path;
     this.log = new LockedLog(path, contents::replay);
     this.calls = new FileCalls(log, contents);
@@ -41,41 +55,82 @@ final class FileTable {
     thread.setDaemon(true);
   }
 
-  void begin() {
-    thread.start();
+  /** Opens a handle on the table in the file {@code path}. Blocks while other processes write. */
+  static FileTable open(Path path, int worldSize, Deadline deadline) {
+    if (Thread.currentThread().isInterrupted()) {
+      throw new StoreException("Interrupted before FileStore " + path + " was opened");
+    }
+    do {
+      FileTable table = acquire(path);
+      boolean opened = false;
+      try {
+        opened = table.note(opening -> table.opened(opening, worldSize)).await(deadline);
+        if (opened) {
+          return table;
+        }
+        // Its last user has just removed the file, or was killed before it could; the next is new.
+      } finally {
+        if (!opened) {
+          table.release(deadline);
+        }
+      }
+    } while (!deadline.isOver());
+    throw new StoreException(
+        "FileStore "
+            + path
+            + " was removed by others each time that it was opened, for "
+            + TimeString.format(deadline.total()));
   }
 
-  /** Stops waiting for the file's lock, carries out the earlier commands, and ends the thread. */
-  void stop(Duration timeout) throws InterruptedException {
+  private static FileTable acquire(Path path) {
+    synchronized (OPEN) {
+      FileTable table = OPEN.get(path);
+      if (table == null || table.over) {
+        table = new FileTable(path);
+        table.thread.start();
+        OPEN.put(path, table);
+      }
+      table.handles++;
+      return table;
+    }
+  }
+
+  /** Closes a handle; the last of all handles removes the file. Blocks for seconds at the most. */
+  void close() {
+    Deadline deadline = Deadline.after(CLOSE_TIMEOUT);
+    boolean interrupted = Thread.interrupted();
+    try {
+      note(this::closed).await(deadline);
+    } catch (StoreException e) {
+      LOG.warn("Could not note in FileStore {} that a handle was closed; the file stays", path, e);
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+    release(deadline);
+  }
+
+  private void release(Deadline deadline) {
+    synchronized (OPEN) {
+      handles--;
+      if (handles > 0) {
+        return;
+      }
+      OPEN.remove(path, this);
+    }
+    // The thread stops waiting for the file's lock, carries out the earlier commands, and ends.
     log.abandon();
     commands.add(() -> stopped = true);
-    thread.join(timeout.toMillis());
-  }
-
-  Path path() {
-    return path;
-  }
-
-  StoreTable table() {
-    return contents.table();
-  }
-
-  /** Returns how many calls of this process wait. */
-  int waiterCount() {
-    return calls.waiting();
-  }
-
-  /**
-   * Writes a new handle into the file. The answer is false if the file has been removed since this
-   * table was read from it.
-   */
-  HandleNote open(int handlesInAll) {
-    return note(opening -> opened(opening, handlesInAll));
-  }
-
-  /** Writes the end of a handle into the file, and removes the file after the last handle. */
-  HandleNote closeHandle() {
-    return note(this::closed);
+    boolean interrupted = Thread.interrupted();
+    try {
+      thread.join(Math.min(CLOSE_TIMEOUT.toMillis(), deadline.left().toMillis()));
+    } catch (InterruptedException e) {
+      interrupted = true;
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private HandleNote note(Predicate<HandleNote> action) {
@@ -89,6 +144,15 @@ final class FileTable {
           }
         });
     return note;
+  }
+
+  StoreTable table() {
+    return contents.table();
+  }
+
+  /** Returns how many calls of this process wait. */
+  int waiterCount() {
+    return calls.waiting();
   }
 
   /** Starts {@code request}. Does not block. */
@@ -121,13 +185,18 @@ final class FileTable {
         log.unlock();
       }
       if (log.broken() != null) {
+        over = true;
         calls.fail(log.broken());
       }
       boolean quiet = log.entries() == entriesBefore;
       pause = quiet ? Math.min(pause * 2, LONGEST_PAUSE_NANOS) : SHORTEST_PAUSE_NANOS;
     }
     contents.table().close();
-    log.close();
+    try {
+      log.close();
+    } catch (StoreException e) {
+      LOG.warn("FileStore {} stays open in this process", path, e);
+    }
   }
 
   /** Returns the next command, or null once it is time to look at the file. */
@@ -139,10 +208,17 @@ final class FileTable {
     }
   }
 
+  /** Writes a new handle into the file. Returns false if the file has been removed. */
   private boolean opened(HandleNote opening, int handlesInAll) {
     log.open();
     log.catchUp(true);
-    if (contents.isRemoved() || !opening.claim()) {
+    if (contents.isRemoved()) {
+      over = true;
+      // Whoever wrote so may have been killed before it removed the file.
+      log.remove(FileLog::deleteIfStillThere);
+      return false;
+    }
+    if (!opening.claim()) {
       return false;
     }
     worldSize = handlesInAll;
@@ -150,15 +226,19 @@ final class FileTable {
     return true;
   }
 
+  /** Writes the end of a handle into the file, and removes the file after the last handle. */
   private boolean closed(HandleNote closing) {
     log.catchUp(true);
     if (!closing.claim()) {
       return false;
     }
-    write(FileEntry.Kind.CLOSED);
-    if (worldSize > 0 && contents.isLeftByAll(worldSize)) {
+    if (worldSize > 0 && contents.isLastHandle(worldSize)) {
+      // One entry says both, so that no kill comes between.
       write(FileEntry.Kind.REMOVED);
-      log.delete();
+      over = true;
+      log.remove(FileLog::delete);
+    } else {
+      write(FileEntry.Kind.CLOSED);
     }
     return true;
   }

@@ -43,19 +43,19 @@ final class HandleNote {
   }
 
   /**
-   * Waits until the note is written. Gives it up after {@code timeout} or when interrupted; if the
+   * Waits until the note is written. Gives it up at the deadline or when interrupted; if the
    * writing has begun by then, waits some seconds more.
    */
-  boolean await(Duration timeout) {
+  boolean await(Deadline deadline) {
     try {
-      return get(timeout);
+      return get(deadline.left());
     } catch (TimeoutException e) {
       return giveUp(
           new StoreException(
               "FileStore "
                   + path
                   + " is locked by another process, for longer than "
-                  + TimeString.format(timeout),
+                  + TimeString.format(deadline.total()),
               e));
     } catch (InterruptedException e) {
       try {

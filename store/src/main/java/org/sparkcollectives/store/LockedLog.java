@@ -99,7 +99,8 @@ final class LockedLog {
     long pause = SHORTEST_PAUSE_NANOS;
     while ((lock = log.tryLock(toWrite)) == null) {
       if (abandoned) {
-        throw new StoreException("FileStore " + path + " is locked by another process");
+        throw new StoreException(
+            "FileStore " + path + " was closed while another process had it locked");
       }
       LockSupport.parkNanos(pause);
       pause = Math.min(pause * 2, LONGEST_PAUSE_NANOS);
@@ -135,18 +136,27 @@ final class LockedLog {
     entries++;
   }
 
+  /** A way to remove the file. */
+  @FunctionalInterface
+  interface Removal {
+    void of(FileLog log) throws IOException;
+  }
+
   /** Removes the file. The caller must have {@linkplain #catchUp caught up} to write. */
-  void delete() {
+  void remove(Removal removal) {
     try {
-      log.delete();
+      removal.of(log);
     } catch (IOException e) {
       throw new StoreException("FileStore " + path + " cannot be removed: " + e.getMessage(), e);
     }
   }
 
+  /** Closes the file, as soon as this process holds no lock on it by other means. */
   void close() {
-    if (log != null) {
-      log.close();
+    long pause = SHORTEST_PAUSE_NANOS;
+    while (log != null && !log.tryClose()) {
+      LockSupport.parkNanos(pause);
+      pause = Math.min(pause * 2, LONGEST_PAUSE_NANOS);
     }
   }
 }

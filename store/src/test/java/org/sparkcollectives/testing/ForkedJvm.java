@@ -47,12 +47,14 @@ public final class ForkedJvm implements AutoCloseable {
   /** Starts the main method of {@code main} in a JVM that can have so many files open. */
   public static ForkedJvm startWithDescriptors(int most, Class<?> main, String... arguments)
       throws IOException {
-    return start(
-        List.of("bash", "-c", "ulimit -n " + most + " && exec \"$@\"", "bash"),
-        Map.of(),
-        List.of("-Xmx256m"),
-        main,
-        arguments);
+    return startUnder(
+        List.of("bash", "-c", "ulimit -n " + most + " && exec \"$@\"", "bash"), main, arguments);
+  }
+
+  /** Starts the main method of {@code main} in a JVM that {@code command} starts. */
+  public static ForkedJvm startUnder(List<String> command, Class<?> main, String... arguments)
+      throws IOException {
+    return start(command, Map.of(), List.of("-Xmx256m"), main, arguments);
   }
 
   private static ForkedJvm start(
