@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 
 /**
  * Writes requests and replies as bytes, in the same form for every remote kind of store.
@@ -80,17 +81,41 @@ final class StoreCodec {
     }
   }
 
-  static byte[] encode(long id, StoreReply reply) {
-    List<byte[]> keys = utf8(reply.keys());
-    long size =
-        FIXED_BYTES + Integer.BYTES + sizeOf(keys) + Integer.BYTES + sizeOfValues(reply.values());
-    byte[] message = allocate(size, "the reply");
-    ByteBuffer out = ByteBuffer.wrap(message);
-    putHead(out, StoreFailure.GRANTED, id, reply.number(), 0);
-    out.putInt(0);
-    putAll(out, keys);
-    putValues(out, reply.values());
-    return message;
+  /** Writes a reply whose values are not copied before it is read. */
+  static StoreMessage message(long id, StoreReply reply) {
+    List<String> keys = reply.keys();
+    List<StoredValue> values = reply.values();
+    long size = FIXED_BYTES + 3L * Integer.BYTES + sizeOfValues(values);
+    for (String key : keys) {
+      size += sizeOf(key);
+    }
+    ByteBuffer head = ByteBuffer.allocate(FIXED_BYTES + 2 * Integer.BYTES);
+    putHead(head, StoreFailure.GRANTED, id, reply.number(), 0);
+    head.putInt(0).putInt(keys.size());
+    // Concatenated, because a flat map would make all parts of what it flattens at once.
+    Stream<byte[]> parts =
+        Stream.concat(
+            Stream.concat(Stream.of(head.array()), keys.stream().flatMap(StoreCodec::parts)),
+            Stream.concat(
+                Stream.of(fourBytes(values.size())), values.stream().flatMap(StoreCodec::parts)));
+    return new StoreMessage(checked(size, "the reply"), parts.iterator());
+  }
+
+  private static Stream<byte[]> parts(String key) {
+    byte[] bytes = key.getBytes(StandardCharsets.UTF_8);
+    return Stream.of(fourBytes(bytes.length), bytes);
+  }
+
+  private static Stream<byte[]> parts(StoredValue value) {
+    Optional<byte[]> reference = value.reference();
+    byte[] bytes = reference.orElseGet(value::bytes);
+    byte kind = reference.isPresent() ? REFERENCE : INLINE;
+    ByteBuffer head = ByteBuffer.allocate(1 + Integer.BYTES).put(kind).putInt(bytes.length);
+    return Stream.of(head.array(), bytes);
+  }
+
+  private static byte[] fourBytes(int number) {
+    return ByteBuffer.allocate(Integer.BYTES).putInt(number).array();
   }
 
   static byte[] encode(long id, StoreFailure failure) {
@@ -134,11 +159,15 @@ final class StoreCodec {
   }
 
   private static byte[] allocate(long size, String what) {
+    return new byte[checked(size, what)];
+  }
+
+  private static int checked(long size, String what) {
     if (size > MAX_MESSAGE_BYTES) {
       throw new StoreException(
           what + " is a message of " + size + " bytes; the most is " + MAX_MESSAGE_BYTES);
     }
-    return new byte[(int) size];
+    return (int) size;
   }
 
   private static List<byte[]> utf8(List<String> texts) {
@@ -174,11 +203,7 @@ final class StoreCodec {
 
   private static void putValues(ByteBuffer out, List<StoredValue> values) {
     out.putInt(values.size());
-    for (StoredValue value : values) {
-      Optional<byte[]> reference = value.reference();
-      byte[] bytes = reference.orElseGet(value::bytes);
-      out.put(reference.isPresent() ? REFERENCE : INLINE).putInt(bytes.length).put(bytes);
-    }
+    values.stream().flatMap(StoreCodec::parts).forEach(out::put);
   }
 
   private static void checkVersion(ByteBuffer in) {

@@ -28,6 +28,13 @@ record StoreFailure(int status, String message, List<String> missingKeys, Durati
       return new StoreFailure(
           status, String.valueOf(failure.getMessage()), List.of(), Duration.ZERO);
     }
+    if (failure instanceof OutOfMemoryError) {
+      String memory =
+          "the process of the store is out of memory: "
+              + failure.getMessage()
+              + ". Give it a larger heap, or store less";
+      return new StoreFailure(REFUSED, memory, List.of(), Duration.ZERO);
+    }
     int status = failure instanceof IllegalStateException ? CLOSED : REFUSED;
     return new StoreFailure(status, String.valueOf(failure), List.of(), Duration.ZERO);
   }

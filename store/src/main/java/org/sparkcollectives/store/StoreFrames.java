@@ -1,13 +1,13 @@
 package org.sparkcollectives.store;
 
 import io.netty.channel.ChannelPipeline;
-import io.netty.handler.codec.LengthFieldPrepender;
+import io.netty.handler.stream.ChunkedWriteHandler;
 import org.sparkcollectives.net.ConnectionId;
 import org.sparkcollectives.net.FrameDecoder;
 
 /**
  * The framing that both sides of a TCP store share: each request and each reply is a frame with its
- * length.
+ * length. Messages are written as {@link MessageChunks}.
  */
 final class StoreFrames {
 
@@ -18,6 +18,6 @@ final class StoreFrames {
 
   static void addTo(ChannelPipeline pipeline) {
     pipeline.addLast(new FrameDecoder(StoreCodec.MAX_MESSAGE_BYTES));
-    pipeline.addLast(new LengthFieldPrepender(Integer.BYTES));
+    pipeline.addLast(new ChunkedWriteHandler());
   }
 }

@@ -89,6 +89,25 @@ public final class StoreSession implements AutoCloseable {
    *     the request then changes nothing after {@link #close} has returned
    */
   public CompletableFuture<byte[]> answer(ByteBuffer request) {
+    CompletableFuture<byte[]> answer = new CompletableFuture<>();
+    reply(request)
+        .whenComplete(
+            (reply, failure) -> {
+              try {
+                if (failure == null) {
+                  answer.complete(reply.toByteArray());
+                } else {
+                  answer.completeExceptionally(failure);
+                }
+              } catch (RuntimeException | Error e) {
+                answer.completeExceptionally(e);
+              }
+            });
+    return answer;
+  }
+
+  /** Starts a request as {@link #answer} does; the reply shares the values with the table. */
+  CompletableFuture<StoreMessage> reply(ByteBuffer request) {
     long id = 0;
     try {
       id = StoreCodec.id(request);
@@ -111,16 +130,16 @@ public final class StoreSession implements AutoCloseable {
       return start(id, decoded);
     } catch (CancellationException e) {
       return CompletableFuture.failedFuture(e);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | OutOfMemoryError e) {
       return CompletableFuture.completedFuture(encodeFailure(id, e));
     }
   }
 
-  private static CompletableFuture<byte[]> done(long id) {
-    return CompletableFuture.completedFuture(StoreCodec.encode(id, StoreReply.DONE));
+  private static CompletableFuture<StoreMessage> done(long id) {
+    return CompletableFuture.completedFuture(StoreCodec.message(id, StoreReply.DONE));
   }
 
-  private CompletableFuture<byte[]> start(long id, StoreRequest request) {
+  private CompletableFuture<StoreMessage> start(long id, StoreRequest request) {
     if (waiting.size() >= MAX_WAITING) {
       throw new StoreException("this client has " + MAX_WAITING + " calls waiting already");
     }
@@ -140,7 +159,7 @@ public final class StoreSession implements AutoCloseable {
       return follow(id, request, pending);
     }
     StoreRequest whole = slowOne[0];
-    CompletableFuture<byte[]> answer = new CompletableFuture<>();
+    CompletableFuture<StoreMessage> answer = new CompletableFuture<>();
     try {
       slow.execute(() -> carryOut(id, whole, answer));
     } catch (RejectedExecutionException e) {
@@ -172,7 +191,7 @@ public final class StoreSession implements AutoCloseable {
     return found;
   }
 
-  private void carryOut(long id, StoreRequest request, CompletableFuture<byte[]> answer) {
+  private void carryOut(long id, StoreRequest request, CompletableFuture<StoreMessage> answer) {
     try {
       follow(id, request, TableOperations.startSlow(table, request, this::whileOpen))
           .whenComplete(
@@ -190,8 +209,9 @@ public final class StoreSession implements AutoCloseable {
     }
   }
 
-  private CompletableFuture<byte[]> follow(long id, StoreRequest request, PendingReply pending) {
-    CompletableFuture<byte[]> answer = new CompletableFuture<>();
+  private CompletableFuture<StoreMessage> follow(
+      long id, StoreRequest request, PendingReply pending) {
+    CompletableFuture<StoreMessage> answer = new CompletableFuture<>();
     if (!pending.isDone()) {
       Waiting entry = new Waiting(pending, request.timeout());
       if (waiting.putIfAbsent(id, entry) != null) {
@@ -209,13 +229,18 @@ public final class StoreSession implements AutoCloseable {
             answer.cancel(false);
             return;
           }
-          if (failure == null && request.operation().takes()) {
-            reply.values().forEach(this::lend);
+          try {
+            if (failure == null && request.operation().takes()) {
+              reply.values().forEach(this::lend);
+            }
+            answer.complete(
+                failure == null
+                    ? encodeReply(id, request.operation(), reply)
+                    : encodeFailure(id, failure));
+          } catch (RuntimeException | Error e) {
+            // Whoever serves the client ends its connection: it must not wait for this reply.
+            answer.completeExceptionally(e);
           }
-          answer.complete(
-              failure == null
-                  ? encodeReply(id, request.operation(), reply)
-                  : encodeFailure(id, failure));
         });
     return answer;
   }
@@ -269,7 +294,7 @@ public final class StoreSession implements AutoCloseable {
     }
   }
 
-  private byte[] next(long id, long first) {
+  private StoreMessage next(long id, long first) {
     StoreReply rest = following.remove(first);
     if (rest == null) {
       throw new StoreException("nothing of request " + first + " is to follow");
@@ -278,7 +303,7 @@ public final class StoreSession implements AutoCloseable {
   }
 
   /** Encodes as many values or keys as fit into a reply, and keeps the others for the next one. */
-  private byte[] encodeInParts(long id, long first, StoreReply whole) {
+  private StoreMessage encodeInParts(long id, long first, StoreReply whole) {
     int values = fitting(whole.values(), StoreCodec::sizeOf);
     int keys = fitting(whole.keys(), StoreCodec::sizeOf);
     int left = whole.values().size() - values + whole.keys().size() - keys;
@@ -290,7 +315,7 @@ public final class StoreSession implements AutoCloseable {
               whole.keys().subList(keys, whole.keys().size()),
               0));
     }
-    return StoreCodec.encode(
+    return StoreCodec.message(
         id,
         new StoreReply(
             whole.values().subList(0, values), withoutPrefix(whole.keys().subList(0, keys)), left));
@@ -320,20 +345,21 @@ public final class StoreSession implements AutoCloseable {
     }
   }
 
-  private byte[] encodeReply(long id, StoreOperation operation, StoreReply reply) {
+  private StoreMessage encodeReply(long id, StoreOperation operation, StoreReply reply) {
     try {
       if (operation.answersInParts()) {
         return encodeInParts(id, id, reply);
       }
-      return StoreCodec.encode(
+      return StoreCodec.message(
           id, new StoreReply(reply.values(), withoutPrefix(reply.keys()), reply.number()));
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | OutOfMemoryError e) {
       return encodeFailure(id, e);
     }
   }
 
-  private byte[] encodeFailure(long id, Throwable failure) {
-    return StoreCodec.encode(id, StoreFailure.of(failure).withoutPrefix(keyPrefix));
+  private StoreMessage encodeFailure(long id, Throwable failure) {
+    return StoreMessage.of(
+        StoreCodec.encode(id, StoreFailure.of(failure).withoutPrefix(keyPrefix)));
   }
 
   private List<String> withoutPrefix(List<String> keys) {

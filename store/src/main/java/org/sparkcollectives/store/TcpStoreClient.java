@@ -2,7 +2,6 @@ package org.sparkcollectives.store;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
@@ -12,6 +11,7 @@ import io.netty.channel.SimpleChannelInboundHandler;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -36,6 +36,10 @@ final class TcpStoreClient extends RemoteStore {
   private final String address;
   private final Channel channel;
   private final Map<Long, CompletableFuture<byte[]>> asked = new ConcurrentHashMap<>();
+
+  /** Why the connection ended, if this side knows. */
+  private volatile Throwable cause;
+
   private volatile boolean lost;
 
   private TcpStoreClient(String address, Channel channel, Duration timeout) {
@@ -47,26 +51,27 @@ final class TcpStoreClient extends RemoteStore {
   static TcpStoreClient connect(
       String host, int port, byte[] secret, TransportSecurity security, Duration timeout) {
     String address = host + ":" + port;
-    long end = System.nanoTime() + timeout.toNanos();
+    Deadline deadline = Deadline.after(timeout);
     long backoff = FIRST_BACKOFF_MILLIS;
     EventLoops loops = SharedEventLoop.acquire();
     try {
       while (true) {
-        Attempt attempt = new Attempt(loops, host, port, secret, security, timeout);
+        Attempt attempt = new Attempt(loops, host, port, secret, security, deadline.left());
         try {
-          Channel channel = attempt.await(end);
+          Channel channel = attempt.await(deadline);
           return new TcpStoreClient(address, channel, timeout).begin();
         } catch (ExecutionException | TimeoutException e) {
           Throwable cause = e instanceof ExecutionException ? e.getCause() : silent(e);
           boolean hopeless =
               cause instanceof HandshakeException refusal && !refusal.isWorthARetry();
-          if (hopeless || System.nanoTime() - end > 0) {
+          if (hopeless || deadline.isOver()) {
             Duration rounded = Duration.ofMillis(timeout.plusNanos(500_000).toMillis());
             throw unreachable(
                 address, hopeless ? "" : " within " + TimeString.format(rounded), cause);
           }
           // Jitter keeps a thousand ranks that start at once from retrying in step.
-          TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextLong(backoff / 2, backoff));
+          long pause = ThreadLocalRandom.current().nextLong(backoff / 2, backoff);
+          TimeUnit.MILLISECONDS.sleep(Math.min(pause, deadline.left().toMillis()));
           backoff = Math.min(LAST_BACKOFF_MILLIS, backoff * 2);
         }
       }
@@ -134,9 +139,10 @@ final class TcpStoreClient extends RemoteStore {
           });
     }
 
-    Channel await(long end) throws InterruptedException, ExecutionException, TimeoutException {
+    Channel await(Deadline deadline)
+        throws InterruptedException, ExecutionException, TimeoutException {
       try {
-        return ready.get(Math.max(1, end - System.nanoTime()), TimeUnit.NANOSECONDS);
+        return ready.get(deadline.left().toNanos(), TimeUnit.NANOSECONDS);
       } catch (InterruptedException | TimeoutException e) {
         connecting.channel().close();
         throw e;
@@ -161,8 +167,24 @@ final class TcpStoreClient extends RemoteStore {
       lose();
       return reply;
     }
-    channel.writeAndFlush(Unpooled.wrappedBuffer(request), channel.voidPromise());
+    channel
+        .writeAndFlush(new MessageChunks(StoreMessage.of(request)))
+        .addListener(
+            sent -> {
+              if (!sent.isSuccess()) {
+                lose(sent.cause());
+              }
+            });
     return reply;
+  }
+
+  /** Ends the connection, which can no longer be used. */
+  private void lose(Throwable why) {
+    if (cause == null) {
+      cause = why;
+    }
+    channel.close();
+    lose();
   }
 
   private void lose() {
@@ -170,13 +192,19 @@ final class TcpStoreClient extends RemoteStore {
     for (Long id : List.copyOf(asked.keySet())) {
       CompletableFuture<byte[]> reply = asked.remove(id);
       if (reply != null) {
-        reply.completeExceptionally(
-            new StoreConnectionException(
-                "The connection to the store at "
-                    + address
-                    + " was lost; its process has closed it, or is gone"));
+        reply.completeExceptionally(lost());
       }
     }
+  }
+
+  private StoreConnectionException lost() {
+    Throwable why = cause;
+    String connection = "The connection to the store at " + address + " was lost";
+    return why == null || why instanceof ClosedChannelException
+        ? new StoreConnectionException(
+            connection
+                + "; its process has closed it, or is gone. The log of that process says why")
+        : new StoreConnectionException(connection + ": " + why, why);
   }
 
   @Override
@@ -190,17 +218,30 @@ final class TcpStoreClient extends RemoteStore {
 
     @Override
     protected void channelRead0(ChannelHandlerContext context, ByteBuf frame) {
-      byte[] bytes = new byte[frame.readableBytes()];
-      frame.readBytes(bytes);
-      CompletableFuture<byte[]> reply = asked.remove(StoreCodec.id(ByteBuffer.wrap(bytes)));
-      if (reply != null) {
+      CompletableFuture<byte[]> reply = asked.remove(StoreCodec.id(frame.nioBuffer()));
+      if (reply == null) {
+        return;
+      }
+      try {
+        byte[] bytes = new byte[frame.readableBytes()];
+        frame.readBytes(bytes);
         reply.complete(bytes);
+      } catch (OutOfMemoryError e) {
+        reply.completeExceptionally(
+            new StoreException(
+                "No memory for the reply of "
+                    + frame.readableBytes()
+                    + " bytes of the store at "
+                    + address
+                    + ": "
+                    + e.getMessage(),
+                e));
       }
     }
 
     @Override
-    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-      context.close();
+    public void exceptionCaught(ChannelHandlerContext context, Throwable why) {
+      lose(why);
     }
   }
 }

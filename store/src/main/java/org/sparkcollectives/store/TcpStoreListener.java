@@ -5,6 +5,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelPipeline;
+import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
 import java.net.BindException;
@@ -26,6 +27,10 @@ import org.sparkcollectives.net.UnauthenticatedConnections;
 final class TcpStoreListener implements AutoCloseable, ServerHandshake.Gate {
 
   private static final Duration HANDSHAKE_TIMEOUT = Duration.ofSeconds(10);
+
+  /** A chunk that the socket has not taken keeps the next one from being made. */
+  private static final WriteBufferWaterMark ONE_CHUNK =
+      new WriteBufferWaterMark(MessageChunks.CHUNK_BYTES / 2, MessageChunks.CHUNK_BYTES);
 
   private final StoreTable table;
   private final byte[] secret;
@@ -53,6 +58,7 @@ final class TcpStoreListener implements AutoCloseable, ServerHandshake.Gate {
             .option(ChannelOption.SO_REUSEADDR, true)
             .childOption(ChannelOption.TCP_NODELAY, true)
             .childOption(ChannelOption.SO_KEEPALIVE, true)
+            .childOption(ChannelOption.WRITE_BUFFER_WATER_MARK, ONE_CHUNK)
             .childHandler(
                 new ChannelInitializer<Channel>() {
                   @Override

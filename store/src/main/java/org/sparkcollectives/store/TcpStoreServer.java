@@ -9,6 +9,12 @@ import org.sparkcollectives.net.TransportSecurity;
  *
  * <p>One event loop serves all clients; a client that waits is parked in the table. {@link
  * #close()} disconnects the clients, whose calls then fail.
+ *
+ * <p>The server's memory holds each value once, however many clients read it. For each client it
+ * needs 32 KiB of direct memory more while the client does not take its replies; a value that is
+ * replaced meanwhile stays until it is sent. A value that arrives takes direct memory of its size
+ * besides. A request for which there is no memory is answered with a {@link StoreException}, or its
+ * connection is closed with a warning in the log; no client waits for a reply that does not come.
  */
 public final class TcpStoreServer extends TableStore {
 

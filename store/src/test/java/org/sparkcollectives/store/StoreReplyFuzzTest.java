@@ -22,7 +22,8 @@ class StoreReplyFuzzTest {
         StoreFailure.of(
             new StoreTimeoutException("too late", List.of("a", "b"), Duration.ofSeconds(3)));
     return Stream.of(
-        StoreCodec.encode(1, new StoreReply(List.of(value, value), List.of("key"), 7)),
+        StoreCodec.message(1, new StoreReply(List.of(value, value), List.of("key"), 7))
+            .toByteArray(),
         StoreCodec.encode(2, timeout),
         StoreCodec.encode(3, StoreFailure.of(new QueueEmptyException("nothing there"))),
         StoreCodec.encode(4, StoreFailure.of(new IllegalArgumentException("a bad key"))),

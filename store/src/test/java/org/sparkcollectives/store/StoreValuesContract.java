@@ -210,4 +210,13 @@ interface StoreValuesContract extends StoreUnderTest {
       assertThat(seen).allMatch(seen.get(0)::equals);
     }
   }
+
+  @Test
+  default void manyMayReadALargeValueAtOnce() throws Exception {
+    byte[] large = new byte[4 << 20];
+    new Random(1).nextBytes(large);
+    other().set("large", large);
+    List<byte[]> read = threads().runTogether(8, each -> store().get("large"));
+    assertThat(read).hasSize(8).allMatch(value -> Arrays.equals(value, large));
+  }
 }
