@@ -19,6 +19,8 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.apache.spark.rpc.RpcAddress;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.spark.internal.protocol.DriverThreads;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
@@ -49,6 +51,8 @@ final class DriverStore {
   private static final int WRITERS = 2;
 
   private static final int MESSAGE_HEAD_BYTES = 1 << 10;
+
+  private static final Logger LOG = LoggerFactory.getLogger(DriverStore.class);
 
   private final ScheduledThreadPoolExecutor background =
       DriverThreads.scheduler("collectives-driver-store");
@@ -105,7 +109,8 @@ final class DriverStore {
    * Handles one message, and replies now or later. Does not block: what may wait for a disk is done
    * by threads for that.
    */
-  void receive(RpcAddress sender, byte[] bytes, Consumer<byte[]> reply) {
+  void receive(RpcAddress sender, byte[] bytes, Consumer<byte[]> replies) {
+    Consumer<byte[]> reply = content -> send(content, replies);
     ByteBuffer message = ByteBuffer.wrap(bytes);
     long began = System.nanoTime();
     try {
@@ -172,6 +177,18 @@ final class DriverStore {
       throw e;
     } finally {
       messageTimer.update(System.nanoTime() - began, TimeUnit.NANOSECONDS);
+    }
+  }
+
+  /** Sends a reply. If that fails, tells the client, which would wait for it in vain. */
+  private static void send(byte[] reply, Consumer<byte[]> to) {
+    try {
+      to.accept(reply);
+    } catch (RuntimeException | Error e) {
+      LOG.warn("A reply of {} bytes of the driver's store could not be sent", reply.length, e);
+      to.accept(
+          StoreMessages.refused(
+              "The driver could not send its reply of " + reply.length + " bytes: " + e));
     }
   }
 

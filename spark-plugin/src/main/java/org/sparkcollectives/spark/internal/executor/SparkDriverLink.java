@@ -84,6 +84,11 @@ final class SparkDriverLink implements DriverLink {
                 }
               } catch (StoreException e) {
                 reply.completeExceptionally(e);
+              } catch (RuntimeException | Error e) {
+                // Spark would only log it, and the caller would wait in vain.
+                reply.completeExceptionally(
+                    new StoreException(
+                        "The reply of the driver's store at " + address() + " was lost: " + e, e));
               }
               return null;
             },

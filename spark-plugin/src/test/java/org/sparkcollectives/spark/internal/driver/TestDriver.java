@@ -7,6 +7,7 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.spark.rpc.RpcAddress;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.RankLocation;
@@ -28,6 +29,7 @@ final class TestDriver implements AutoCloseable {
   private final Queue<Long> killed = new ConcurrentLinkedQueue<>();
   private final AtomicLong sent = new AtomicLong();
   private final AtomicLong mostOnTheWay = new AtomicLong();
+  private final AtomicReference<Error> sending = new AtomicReference<>();
   private final DriverStore store;
 
   TestDriver(String maxSize) {
@@ -49,6 +51,11 @@ final class TestDriver implements AutoCloseable {
 
   MemoryBlocks blocks() {
     return blocks;
+  }
+
+  /** Lets the next reply fail while it is sent. */
+  void failNextReply(Error failure) {
+    sending.set(failure);
   }
 
   /** Returns the tasks that were killed. */
@@ -88,7 +95,16 @@ final class TestDriver implements AutoCloseable {
         mostOnTheWay.accumulateAndGet(onTheWay, Math::max);
       }
       CompletableFuture<byte[]> reply = new CompletableFuture<>();
-      store.receive(address, message, reply::complete);
+      store.receive(
+          address,
+          message,
+          content -> {
+            Error failure = sending.getAndSet(null);
+            if (failure != null) {
+              throw failure;
+            }
+            reply.complete(content);
+          });
       return reply.thenApply(StoreMessages::unwrap);
     }
 
