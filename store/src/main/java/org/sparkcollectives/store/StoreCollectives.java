@@ -17,8 +17,9 @@ import org.sparkcollectives.config.TimeString;
  *
  * <p>Each operation has a key of its own, the same on all ranks, which a rank uses once; its keys
  * stay in the store. A blocking call waits for {@code timeout} at the most, and then throws {@link
- * StoreTimeoutException} with the missing ranks and their keys. Thread-safe. The semantics are
- * those of c10d's {@code StoreCollectives}.
+ * StoreTimeoutException} with the missing ranks and their keys; if the store does not answer at
+ * all, it throws {@link StoreConnectionException} a second later at the most. Thread-safe. The
+ * semantics are those of c10d's {@code StoreCollectives}.
  */
 public final class StoreCollectives {
 
@@ -51,9 +52,10 @@ public final class StoreCollectives {
   /** Announces that this rank has arrived and, if {@code blocking}, waits until all have. */
   public void barrier(String key, Duration timeout, boolean blocking) {
     useOnce(key);
-    store.set(key + "/" + rank, ARRIVED);
+    Store bounded = blocking ? within(timeout) : store;
+    bounded.set(key + "/" + rank, ARRIVED);
     if (blocking) {
-      naming("barrier", key, () -> waitFor(keysOfRanks(key), timeout));
+      naming("barrier", key, timeout, () -> waitFor(bounded, keysOfRanks(key)));
     }
   }
 
@@ -66,7 +68,7 @@ public final class StoreCollectives {
   /** Waits for the data that the sending rank passes to {@link #broadcastSend}. */
   public byte[] broadcastRecv(String key, Duration timeout) {
     useOnce(key);
-    return naming("broadcast", key, () -> store.withTimeout(timeout).get(key + "/sent"));
+    return naming("broadcast", key, timeout, () -> within(timeout).get(key + "/sent"));
   }
 
   /** Sends {@code data} to the rank that calls {@link #gatherRecv}. Does not block. */
@@ -81,7 +83,7 @@ public final class StoreCollectives {
     List<String> keys = keysOfRanks(key);
     keys.remove(rank);
     List<byte[]> gathered =
-        new ArrayList<>(naming("gather", key, () -> store.withTimeout(timeout).multiGet(keys)));
+        new ArrayList<>(naming("gather", key, timeout, () -> within(timeout).multiGet(keys)));
     gathered.add(rank, data.clone());
     return gathered;
   }
@@ -114,16 +116,14 @@ public final class StoreCollectives {
   /** Waits for the part of this rank. */
   public byte[] scatterRecv(String key, Duration timeout) {
     useOnce(key);
-    return naming("scatter", key, () -> store.withTimeout(timeout).get(key + "/" + rank));
+    return naming("scatter", key, timeout, () -> within(timeout).get(key + "/" + rank));
   }
 
   /**
    * Sends {@code data} to all ranks and waits for the data of each. The list is ordered by rank.
    */
   public List<byte[]> allGather(String key, byte[] data, Duration timeout) {
-    useOnce(key);
-    store.set(key + "/" + rank, data);
-    return numbered("all-gather", key, timeout);
+    return exchange("all-gather", key, data, timeout);
   }
 
   /**
@@ -132,11 +132,10 @@ public final class StoreCollectives {
    * @throws StoreException if the sum does not fit into 64 bits
    */
   public long allSum(String key, long number, Duration timeout) {
-    useOnce(key);
-    store.set(key + "/" + rank, Long.toString(number));
+    byte[] digits = Long.toString(number).getBytes(StandardCharsets.US_ASCII);
     long sum = 0;
     try {
-      for (byte[] each : numbered("sum", key, timeout)) {
+      for (byte[] each : exchange("sum", key, digits, timeout)) {
         sum = Math.addExact(sum, Long.parseLong(new String(each, StandardCharsets.US_ASCII)));
       }
     } catch (ArithmeticException e) {
@@ -146,12 +145,20 @@ public final class StoreCollectives {
     return sum;
   }
 
-  private List<byte[]> numbered(String call, String key, Duration timeout) {
-    return naming(call, key, () -> store.withTimeout(timeout).multiGet(keysOfRanks(key)));
+  private List<byte[]> exchange(String call, String key, byte[] data, Duration timeout) {
+    useOnce(key);
+    Store bounded = within(timeout);
+    bounded.set(key + "/" + rank, data);
+    return naming(call, key, timeout, () -> bounded.multiGet(keysOfRanks(key)));
   }
 
-  private List<byte[]> waitFor(List<String> keys, Duration timeout) {
-    store.waitFor(keys, timeout);
+  /** Returns the store for the steps of a call that begins now, which end together. */
+  private Store within(Duration timeout) {
+    return Deadline.after(timeout).bound(store.withTimeout(timeout));
+  }
+
+  private static List<byte[]> waitFor(Store bounded, List<String> keys) {
+    bounded.waitFor(keys);
     return List.of();
   }
 
@@ -159,7 +166,7 @@ public final class StoreCollectives {
    * Runs {@code wait}; if it times out, throws an exception that names the ranks whose parts are
    * missing.
    */
-  private <T> T naming(String call, String key, Supplier<T> wait) {
+  private <T> T naming(String call, String key, Duration timeout, Supplier<T> wait) {
     try {
       return wait.get();
     } catch (StoreTimeoutException e) {
@@ -173,11 +180,11 @@ public final class StoreCollectives {
                   + " of "
                   + worldSize
                   + " timed out after "
-                  + TimeString.format(e.waited())
+                  + TimeString.format(timeout)
                   + ": "
                   + missing(key, e.missingKeys()),
               e.missingKeys(),
-              e.waited());
+              timeout);
       named.initCause(e);
       throw named;
     }

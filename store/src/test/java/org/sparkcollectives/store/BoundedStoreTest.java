@@ -16,8 +16,11 @@ class BoundedStoreTest {
       super("a small store", Duration.ofMinutes(5));
     }
 
+    private Duration asked;
+
     @Override
-    public long freeBytes() {
+    public long freeBytes(Duration atMost) {
+      asked = atMost;
       return 7;
     }
 
@@ -50,9 +53,21 @@ class BoundedStoreTest {
   }
 
   @Test
+  void aViewWithADeadlineAsksForNoLonger() {
+    try (Small small = new Small()) {
+      assertThat(BoundedStore.freeBytes(small)).hasValue(7);
+      assertThat(small.asked).isEqualTo(small.timeout());
+      Store view = Deadline.after(Duration.ofSeconds(3)).bound(small.withPrefix("a"));
+      assertThat(BoundedStore.freeBytes(view.withPrefix("b"))).hasValue(7);
+      assertThat(small.asked).isBetween(Duration.ofMillis(1), Duration.ofSeconds(3));
+    }
+  }
+
+  @Test
   void aStoreWithoutABoundHasNone() {
     try (HashStore store = new HashStore()) {
       assertThat(BoundedStore.of(store)).isEmpty();
+      assertThat(BoundedStore.freeBytes(store)).isEmpty();
       assertThat(BoundedStore.of(store.withPrefix("a"))).isEmpty();
     }
   }

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -58,25 +57,10 @@ class DeadlineTest {
     assertEndsEarly(() -> view.get("never"), StoreTimeoutException.class);
   }
 
-  /** A store whose other side has been cut off. */
-  private static final class Silent extends RemoteStore {
-    Silent() {
-      super("a store that was cut off", Duration.ofMinutes(5));
-    }
-
-    @Override
-    protected CompletableFuture<byte[]> ask(byte[] request) {
-      return new CompletableFuture<>();
-    }
-
-    @Override
-    protected void disconnect() {}
-  }
-
   @ParameterizedTest
   @ValueSource(longs = {1, 300})
   void aStoreThatDoesNotAnswerIsGivenUpSoonAfterTheDeadline(long millis) {
-    try (Silent silent = new Silent()) {
+    try (SilentStore silent = new SilentStore()) {
       Store view = Deadline.after(Duration.ofMillis(millis)).bound(silent);
       assertEndsEarly(() -> view.set("key", new byte[0]), StoreConnectionException.class);
       assertEndsEarly(() -> view.get("key"), StoreConnectionException.class);

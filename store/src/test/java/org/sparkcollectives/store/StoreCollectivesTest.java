@@ -124,6 +124,27 @@ class StoreCollectivesTest {
   }
 
   @Test
+  void theStepsOfACallHaveOneDeadlineEvenIfTheStoreIsSilent() {
+    try (SilentStore silent = new SilentStore()) {
+      StoreCollectives collectives = new StoreCollectives(silent, 0, SIZE);
+      List<ThrowingCallable> calls =
+          List.of(
+              () -> collectives.barrier("barrier", SHORT, true),
+              () -> collectives.broadcastRecv("broadcast", SHORT),
+              () -> collectives.gatherRecv("gather", bytes(1), SHORT),
+              () -> collectives.scatterRecv("scatter", SHORT),
+              () -> collectives.allGather("all-gather", bytes(1), SHORT),
+              () -> collectives.allSum("sum", 1, SHORT));
+      for (ThrowingCallable call : calls) {
+        long start = System.nanoTime();
+        assertThatThrownBy(call).isInstanceOf(StoreConnectionException.class);
+        // The store's own timeout is minutes.
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(LIMIT);
+      }
+    }
+  }
+
+  @Test
   void aSumThatDoesNotFitIsRefusedOnAllRanks() throws Exception {
     ranks(
         (rank, collectives) ->

@@ -53,7 +53,7 @@ public final class Checkpoints {
   }
 
   private static long room(Store store) {
-    return BoundedStore.of(store).map(BoundedStore::freeBytes).orElse(Long.MAX_VALUE);
+    return BoundedStore.freeBytes(store).orElse(Long.MAX_VALUE);
   }
 
   /** Throws on all ranks if the tensors of all would not fit, before any rank has written. */
@@ -89,7 +89,7 @@ public final class Checkpoints {
         ranks.byRankZero(
             2,
             "begin it",
-            () -> new long[] {versions.draw(), room(reached)},
+            () -> new long[] {versions.draw(), room(ranks.within(reached))},
             writes ? TensorBytes.size(tensors) : 0);
     long version = begun[0];
     requireRoom(ranks, reached, begun[2], begun[1]);

@@ -103,8 +103,8 @@ public final class DriverStoreClient extends RemoteStore implements BoundedStore
   }
 
   @Override
-  public long freeBytes() {
-    return ByteBuffer.wrap(driver.ask(StoreMessages.room(session), timeout())).getLong();
+  public long freeBytes(Duration atMost) {
+    return ByteBuffer.wrap(driver.ask(StoreMessages.room(session), atMost)).getLong();
   }
 
   @Override
