@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.concurrent.atomic.LongAdder;
 import org.junit.jupiter.api.Test;
 
 /** Specifies the exchange of objects. */
@@ -16,8 +19,8 @@ interface ObjectExchangeContract extends RanksUnderTest {
   /** Lengths around the borders of the first frame, of the later frames, and of growing buffers. */
   List<Integer> LENGTHS =
       List.of(
-          0, 1, 980, 1000, 1005, 1006, 1007, 1008, 1010, 1015, 1016, 1024, 5000, 66_000, 4_194_290,
-          4_195_309, 4_196_400, 8_400_000);
+          0, 1, 980, 1000, 1002, 1003, 1004, 1005, 1006, 1007, 1008, 1010, 1015, 1016, 1024, 5000,
+          66_000, 4_194_290, 4_195_305, 4_195_306, 4_195_309, 4_196_400, 8_400_000);
 
   @Test
   default void broadcastGivesTheRootsObjectToAll() {
@@ -34,6 +37,38 @@ interface ObjectExchangeContract extends RanksUnderTest {
             return null;
           });
     }
+  }
+
+  /** Whatever carries an object carries all of it: a sum that is transient, and a comparator. */
+  @Test
+  default void everyOperationCarriesTheWholeStateOfAnObject() {
+    ranks(
+        2,
+        group -> {
+          ObjectCollectives objects = group.objects();
+          boolean first = group.rank() == 0;
+          LongAdder adder = new LongAdder();
+          adder.add(4);
+          PriorityQueue<Integer> queue = new PriorityQueue<>(Comparator.reverseOrder());
+          queue.addAll(List.of(1, 2, 3));
+          Map<String, Object> object = Map.of("adder", adder, "queue", queue);
+          List<Map<String, ?>> received = new ArrayList<>();
+          received.add(objects.broadcast(first ? object : null, 0));
+          received.addAll(objects.allGather(object));
+          List<Map<String, Object>> gathered = objects.gather(object, 1);
+          received.addAll(first ? List.of() : gathered);
+          received.add(objects.scatter(first ? List.of(object, object) : null, 0));
+          if (first) {
+            objects.send(object, 1, 0);
+          } else {
+            received.add(objects.recv(0, 0));
+          }
+          for (Map<String, ?> each : received) {
+            assertThat(each.get("adder")).hasToString("4");
+            assertThat(((PriorityQueue<?>) each.get("queue")).peek()).isEqualTo(3);
+          }
+          return null;
+        });
   }
 
   @Test

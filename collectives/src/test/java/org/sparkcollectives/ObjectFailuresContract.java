@@ -3,6 +3,8 @@ package org.sparkcollectives;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.ObjectInputStream;
+import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -87,6 +89,55 @@ interface ObjectFailuresContract extends RanksUnderTest {
             return null;
           });
     }
+  }
+
+  /** An object that every rank can write and none can read. */
+  final class Unreadable implements Serializable {
+    private static final long serialVersionUID = 1;
+
+    private void readObject(ObjectInputStream stream) {
+      throw new NullPointerException("of a user's class");
+    }
+  }
+
+  @Test
+  default void whatCannotBeReadIsNamedWithItsClassByTheRankThatReads() {
+    for (Object object : List.of(new Unreadable(), Arrays.asList(1, new Unreadable()))) {
+      ranks(
+          2,
+          group -> {
+            if (group.rank() == 0) {
+              group.objects().broadcast(object, 0);
+            } else {
+              assertThatThrownBy(() -> group.objects().broadcast(null, 0))
+                  .isInstanceOf(ObjectSerializationException.class)
+                  .hasMessageContaining(
+                      "rank 1 could not read the object of class %s that rank 0 has sent",
+                      object.getClass().getName())
+                  .hasMessageContaining(Unreadable.class.getName())
+                  .hasMessageContaining("of a user's class")
+                  .hasMessageContaining("the group stays usable");
+            }
+            assertInStep(group);
+            return null;
+          });
+    }
+  }
+
+  @Test
+  default void aViewIsRefusedByTheRankThatSendsIt() {
+    ranks(
+        2,
+        group -> {
+          List<Integer> view = new ArrayList<>(List.of(1, 2, 3)).subList(0, 2);
+          assertThatThrownBy(() -> group.objects().broadcast(group.rank() == 0 ? view : null, 0))
+              .isInstanceOf(ObjectSerializationException.class)
+              .hasMessageContaining("rank 0 could not serialise its object of class")
+              .hasMessageContaining("java.util.ArrayList$SubList cannot be sent")
+              .hasMessageContaining("Send a copy");
+          assertInStep(group);
+          return null;
+        });
   }
 
   @Test

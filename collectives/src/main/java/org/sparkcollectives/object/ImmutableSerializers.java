@@ -31,12 +31,14 @@ final class ImmutableSerializers {
 
   private static void writeAll(Kryo kryo, Output output, Collection<?> elements) {
     output.writeVarInt(elements.size(), true);
+    StrictReferences.begin(kryo, elements);
     for (Object each : elements) {
       kryo.writeClassAndObject(output, each);
     }
+    StrictReferences.end(kryo);
   }
 
-  private static Object[] readAll(Kryo kryo, Input input) {
+  static Object[] readAll(Kryo kryo, Input input) {
     int size = input.readVarInt(true);
     Object[] elements = new Object[size];
     for (int i = 0; i < size; i++) {
@@ -94,10 +96,12 @@ final class ImmutableSerializers {
     @Override
     public void write(Kryo kryo, Output output, Map<?, ?> map) {
       output.writeVarInt(map.size(), true);
+      StrictReferences.begin(kryo, map);
       for (Map.Entry<?, ?> each : map.entrySet()) {
         kryo.writeClassAndObject(output, each.getKey());
         kryo.writeClassAndObject(output, each.getValue());
       }
+      StrictReferences.end(kryo);
     }
 
     @Override

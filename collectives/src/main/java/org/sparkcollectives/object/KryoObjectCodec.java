@@ -1,6 +1,7 @@
 package org.sparkcollectives.object;
 
 import com.esotericsoftware.kryo.Kryo;
+import com.esotericsoftware.kryo.KryoException;
 import com.esotericsoftware.kryo.io.Input;
 import com.esotericsoftware.kryo.io.Output;
 import java.io.InputStream;
@@ -22,7 +23,7 @@ public final class KryoObjectCodec implements ObjectCodec {
 
   private static final int BUFFER_BYTES = 32 << 10;
 
-  private final Supplier<Kryo> source;
+  private final WholeStateKryos source;
   private final Queue<Serializer> idle = new ConcurrentLinkedQueue<>();
 
   /** A Kryo and its buffers. */
@@ -37,12 +38,13 @@ public final class KryoObjectCodec implements ObjectCodec {
   }
 
   /**
-   * Creates a codec with the user's own Kryos. They should know {@link JavaTypes}.
+   * Creates a codec with the user's own Kryos. They should know {@link JavaTypes}. What they would
+   * do to objects is kept, as far as it carries their {@linkplain WholeState whole state}.
    *
    * @param source makes a new one with each call, always with the same registrations, on all ranks
    */
   public KryoObjectCodec(Supplier<Kryo> source) {
-    this.source = source;
+    this.source = new WholeStateKryos(source);
   }
 
   /**
@@ -65,13 +67,37 @@ public final class KryoObjectCodec implements ObjectCodec {
     release(serializer);
   }
 
+  /**
+   * {@inheritDoc}
+   *
+   * @throws KryoException with the class at which reading has failed
+   */
   @Override
   public Object read(InputStream stream) {
     Serializer serializer = acquire();
     serializer.input.setInputStream(stream);
-    Object object = serializer.kryo.readClassAndObject(serializer.input);
+    StrictReferences.beginReading(serializer.kryo);
+    Object object;
+    try {
+      object = serializer.kryo.readClassAndObject(serializer.input);
+    } catch (RuntimeException e) {
+      throw naming(serializer.kryo, e);
+    }
     release(serializer);
     return object;
+  }
+
+  /** Adds the class that was being read, which an exception may not name. */
+  private static RuntimeException naming(Kryo kryo, RuntimeException thrown) {
+    return kryo.getReferenceResolver() instanceof StrictReferences references
+            && references.lastRead() != null
+        ? new KryoException(
+            "Reading failed in or after an object of class "
+                + references.lastRead().getName()
+                + ": "
+                + thrown.getMessage(),
+            thrown)
+        : thrown;
   }
 
   private Serializer acquire() {

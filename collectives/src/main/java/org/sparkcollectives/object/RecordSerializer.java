@@ -13,8 +13,7 @@ import java.util.Arrays;
 
 /**
  * Serializes a record as its components, which its canonical constructor gets back, so that a
- * record may refuse what it receives. A record that refers to itself, through others, cannot be
- * read.
+ * record may refuse what it receives. A record that refers to itself, through others, is refused.
  */
 final class RecordSerializer extends Serializer<Record> {
 
@@ -42,9 +41,11 @@ final class RecordSerializer extends Serializer<Record> {
 
   @Override
   public void write(Kryo kryo, Output output, Record value) {
+    StrictReferences.begin(kryo, value);
     for (Method each : accessors) {
       kryo.writeClassAndObject(output, component(each, value));
     }
+    StrictReferences.end(kryo);
   }
 
   private static Object component(Method accessor, Record value) {

@@ -1,5 +1,7 @@
 package org.sparkcollectives.internal.object;
 
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import org.sparkcollectives.ObjectSerializationException;
 import org.sparkcollectives.RemoteCause;
@@ -13,6 +15,9 @@ import org.sparkcollectives.object.ObjectCodec;
  * @param rank this rank
  */
 record ObjectStreams(ObjectCodec codec, String group, int rank) {
+
+  /** The longest name that its length in a byte allows; a longer one is cut. */
+  private static final int LONGEST_NAME = 255;
 
   /**
    * Returns whether a codec throws this for an object that it cannot handle; other throwables end
@@ -33,6 +38,7 @@ record ObjectStreams(ObjectCodec codec, String group, int rank) {
   void write(Object object, FrameOutput.Path path, String call) {
     FrameOutput output = new FrameOutput(path);
     try {
+      writeName(object, output);
       codec.write(object, output);
     } catch (Throwable e) {
       output.requireWhole();
@@ -54,8 +60,10 @@ record ObjectStreams(ObjectCodec codec, String group, int rank) {
   Object read(FrameInput.Path path, int source, String call) {
     FrameInput input = new FrameInput(path, call + " on rank " + rank + " of " + quotedGroup());
     Object object = null;
+    String name = null;
     Throwable thrown = null;
     try {
+      name = readName(input);
       object = codec.read(input);
     } catch (Throwable e) {
       if (!isOfObject(e)) {
@@ -69,9 +77,22 @@ record ObjectStreams(ObjectCodec codec, String group, int rank) {
       throw cannotSerialize(call, source, failure, new RemoteCause(failure.stackTrace()));
     }
     if (thrown != null) {
-      throw cannotRead(call, source, thrown);
+      throw cannotRead(call, source, name, thrown);
     }
     return object;
+  }
+
+  /** Tells the class of an object, for errors of those who cannot read it. */
+  private static void writeName(Object object, FrameOutput output) {
+    byte[] name = SerializationFailure.className(object).getBytes(StandardCharsets.UTF_8);
+    int length = Math.min(name.length, LONGEST_NAME);
+    output.write(length);
+    output.write(name, 0, length);
+  }
+
+  private static String readName(FrameInput input) throws IOException {
+    int length = input.read();
+    return length < 0 ? "unknown" : new String(input.readNBytes(length), StandardCharsets.UTF_8);
   }
 
   private ObjectSerializationException cannotSerialize(
@@ -92,13 +113,16 @@ record ObjectStreams(ObjectCodec codec, String group, int rank) {
         cause);
   }
 
-  private ObjectSerializationException cannotRead(String call, int source, Throwable thrown) {
+  private ObjectSerializationException cannotRead(
+      String call, int source, String name, Throwable thrown) {
     String missing = missingClass(thrown);
     String what =
         missing == null
             ? "rank "
                 + rank
-                + " could not read what rank "
+                + " could not read the object of class "
+                + name
+                + " that rank "
                 + source
                 + " has sent: "
                 + SerializationFailure.reason(thrown)

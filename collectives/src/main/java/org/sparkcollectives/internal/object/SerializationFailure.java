@@ -25,9 +25,12 @@ record SerializationFailure(String objectClass, String reason, String stackTrace
 
   static SerializationFailure of(Object object, Throwable thrown) {
     return new SerializationFailure(
-        object == null ? "null" : object.getClass().getName(),
-        cut(reason(thrown)),
-        cut(FailureCodec.describe(thrown)));
+        className(object), cut(reason(thrown)), cut(FailureCodec.describe(thrown)));
+  }
+
+  /** Returns the name of an object's class. */
+  static String className(Object object) {
+    return object == null ? "null" : object.getClass().getName();
   }
 
   /** Returns what was thrown and its causes. */

@@ -1,0 +1,359 @@
+package org.sparkcollectives.object;
+
+import java.io.Externalizable;
+import java.io.IOException;
+import java.io.ObjectInput;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutput;
+import java.io.ObjectOutputStream;
+import java.io.Serializable;
+import java.math.BigDecimal;
+import java.util.AbstractList;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.Date;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.PriorityQueue;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Objects of classes that users write: subclasses of the JDK's, and some with state of their own.
+ */
+public final class UserSamples {
+
+  /** An element of no serializable class. */
+  static final class Element {
+    private final int value;
+
+    Element(int value) {
+      this.value = value;
+    }
+
+    @Override
+    public String toString() {
+      return "#" + value;
+    }
+  }
+
+  /** A list with a field. */
+  static final class Bag<T> extends ArrayList<T> {
+    private static final long serialVersionUID = 1;
+    private final String label;
+
+    Bag(String label) {
+      this.label = label;
+    }
+
+    Bag() {
+      this("none");
+    }
+  }
+
+  /** A list whose constructor adds to it. */
+  static final class Prefilled extends ArrayList<String> {
+    private static final long serialVersionUID = 1;
+
+    Prefilled() {
+      add("from the constructor");
+    }
+  }
+
+  /** A map with a default, and a constructor without parameters. */
+  static final class Counts extends HashMap<String, Integer> {
+    private static final long serialVersionUID = 1;
+    private int otherwise;
+
+    int count(String key) {
+      return getOrDefault(key, otherwise);
+    }
+  }
+
+  /** A map that keeps few entries. */
+  static final class Recent extends LinkedHashMap<String, Integer> {
+    private static final long serialVersionUID = 1;
+    private final int most;
+
+    Recent(int most) {
+      super(16, 0.75f, true);
+      this.most = most;
+    }
+
+    @Override
+    protected boolean removeEldestEntry(Map.Entry<String, Integer> eldest) {
+      return size() > most;
+    }
+  }
+
+  /** A sorted map with a field. */
+  static final class Index extends TreeMap<String, Integer> {
+    private static final long serialVersionUID = 1;
+    private final String title;
+
+    Index(String title) {
+      super(Comparator.reverseOrder());
+      this.title = title;
+    }
+  }
+
+  /** A sorted set with a field. */
+  static final class Levels extends TreeSet<Integer> {
+    private static final long serialVersionUID = 1;
+    private int lowest;
+
+    Levels(Comparator<Integer> order) {
+      super(order);
+    }
+  }
+
+  /** A queue with a comparator and a bound. */
+  static final class Best extends PriorityQueue<Integer> {
+    private static final long serialVersionUID = 1;
+    private final int most;
+
+    Best(int most) {
+      super(Comparator.reverseOrder());
+      this.most = most;
+    }
+  }
+
+  /** A date with a field. */
+  @SuppressWarnings("JavaUtilDate")
+  static final class Named extends Date {
+    private static final long serialVersionUID = 1;
+    private final String name;
+
+    Named(long time, String name) {
+      super(time);
+      this.name = name;
+    }
+  }
+
+  /** A number with a field. */
+  static final class Money extends BigDecimal {
+    private static final long serialVersionUID = 1;
+    private final String currency;
+
+    Money(String amount, String currency) {
+      super(amount);
+      this.currency = currency;
+    }
+  }
+
+  /** An exception with a field. */
+  static final class Refusal extends RuntimeException {
+    private static final long serialVersionUID = 1;
+    private final int code;
+
+    Refusal(String message, int code) {
+      super(message);
+      this.code = code;
+    }
+  }
+
+  /** A list of the user's own, of which no class is the JDK's. */
+  static final class Pair implements Iterable<Integer> {
+    private final int first;
+    private final int second;
+
+    Pair(int first, int second) {
+      this.first = first;
+      this.second = second;
+    }
+
+    @Override
+    public Iterator<Integer> iterator() {
+      return List.of(first, second).iterator();
+    }
+  }
+
+  /** A list that the JDK's abstract class makes of two methods. */
+  static final class Squares extends AbstractList<Integer> implements Serializable {
+    private static final long serialVersionUID = 1;
+    private final int count;
+
+    Squares(int count) {
+      this.count = count;
+    }
+
+    @Override
+    public Integer get(int index) {
+      return index * index;
+    }
+
+    @Override
+    public int size() {
+      return count;
+    }
+  }
+
+  /** A class that writes what is transient itself. */
+  static final class Cached implements Serializable {
+    private static final long serialVersionUID = 1;
+    private final int value;
+    private transient List<Integer> doubled;
+
+    Cached(int value) {
+      this.value = value;
+      doubled = List.of(2 * value);
+    }
+
+    private void writeObject(ObjectOutputStream stream) throws IOException {
+      stream.defaultWriteObject();
+      stream.writeInt(value);
+    }
+
+    private void readObject(ObjectInputStream stream) throws IOException, ClassNotFoundException {
+      stream.defaultReadObject();
+      doubled = List.of(2 * stream.readInt());
+    }
+  }
+
+  /** A class that writes itself. */
+  public static final class Packed implements Externalizable {
+    private transient int value;
+
+    /** Creates an object to read. */
+    public Packed() {}
+
+    @Override
+    public void writeExternal(ObjectOutput out) throws IOException {
+      out.writeInt(value);
+    }
+
+    @Override
+    public void readExternal(ObjectInput in) throws IOException {
+      value = in.readInt();
+    }
+  }
+
+  /** A class of one instance. */
+  static final class Only implements Serializable {
+    private static final long serialVersionUID = 1;
+    private static final Only INSTANCE = new Only();
+
+    private Object readResolve() {
+      return INSTANCE;
+    }
+  }
+
+  /** A class that another one stands for in a stream. */
+  static final class Celsius implements Serializable {
+    private static final long serialVersionUID = 1;
+    private final transient double degrees;
+
+    Celsius(double degrees) {
+      this.degrees = degrees;
+    }
+
+    private Object writeReplace() {
+      return new Tenths((int) Math.round(degrees * 10));
+    }
+  }
+
+  private record Tenths(int value) implements Serializable {
+    private Object readResolve() {
+      return new Celsius(value / 10.0);
+    }
+  }
+
+  /** An object that is in a queue that it has. */
+  static final class Worker implements Comparable<Worker> {
+    private final int priority;
+    private PriorityQueue<Worker> queue;
+
+    Worker(int priority) {
+      this.priority = priority;
+    }
+
+    @Override
+    public int compareTo(Worker other) {
+      return Integer.compare(priority, other.priority);
+    }
+  }
+
+  private UserSamples() {}
+
+  static List<ObjectSample> all() {
+    Bag<Object> bag = new Bag<>("fruit");
+    bag.add("apple");
+    Bag<Object> ofElements = new Bag<>("elements");
+    Element element = new Element(1);
+    ofElements.addAll(List.of(element, element));
+    Counts counts = new Counts();
+    counts.otherwise = 7;
+    counts.put("a", 1);
+    Recent recent = new Recent(2);
+    recent.put("a", 1);
+    recent.put("b", 2);
+    Index index = new Index("words");
+    index.putAll(Map.of("a", 1, "b", 2));
+    Levels levels = new Levels(Comparator.reverseOrder());
+    levels.lowest = -1;
+    levels.addAll(List.of(1, 2));
+    Packed packed = new Packed();
+    packed.value = 5;
+    Worker worker = new Worker(1);
+    worker.queue = new PriorityQueue<>(List.of(worker, new Worker(2)));
+    return List.of(
+        ObjectSample.of("a list with a field", bag, copy -> copy.label + copy),
+        ObjectSample.of(
+            "a list of what is not serializable",
+            ofElements,
+            copy -> copy.label + copy + (copy.get(0) == copy.get(1))),
+        ObjectSample.of(
+            "an element in such a list and beside it",
+            List.of(ofElements, element),
+            (List<?> copy) -> ((List<?>) copy.get(0)).get(0) == copy.get(1)),
+        ObjectSample.of("a list that its constructor fills", new Prefilled(), List::copyOf),
+        ObjectSample.of(
+            "a list that its initializer fills",
+            initialized(),
+            (Collection<?> copy) -> List.copyOf(copy)),
+        ObjectSample.of("a map with a field", counts, copy -> copy.count("x") + "" + copy),
+        ObjectSample.of(
+            "a map that keeps few",
+            recent,
+            copy -> {
+              copy.get("a");
+              copy.put("c", 3);
+              return copy.keySet().toString();
+            }),
+        ObjectSample.of("a sorted map with a field", index, copy -> copy.title + copy),
+        ObjectSample.of("a sorted set with a field", levels, copy -> copy.lowest + "" + copy),
+        StateSamples.queue("a queue with a comparator", new Best(10)),
+        ObjectSample.of("the queue's field", new Best(10), copy -> copy.most),
+        ObjectSample.of(
+            "a date with a field", new Named(5, "x"), copy -> copy.name + copy.getTime()),
+        ObjectSample.of("a number with a field", new Money("1.10", "EUR"), c -> c.currency + c),
+        ObjectSample.of(
+            "an exception with a field",
+            new Refusal("no", 7),
+            copy -> copy.code + copy.getMessage() + copy.getStackTrace().length),
+        ObjectSample.of("an iterable", new Pair(1, 2), copy -> copy.first + "," + copy.second),
+        ObjectSample.of("a list of two methods", new Squares(4), List::copyOf),
+        ObjectSample.of("a class that writes itself", new Cached(3), c -> c.value + "" + c.doubled),
+        ObjectSample.of("an Externalizable", packed, copy -> copy.value),
+        ObjectSample.of("a single instance", Only.INSTANCE, copy -> copy == Only.INSTANCE),
+        ObjectSample.of("a class with a stand-in", new Celsius(21.5), copy -> copy.degrees),
+        ObjectSample.of(
+            "an object in its own queue",
+            worker,
+            copy -> (copy.queue.poll() == copy) + "" + copy.queue.size()));
+  }
+
+  private static List<String> initialized() {
+    return new ArrayList<>() {
+      private static final long serialVersionUID = 1;
+
+      {
+        add("from the initializer");
+      }
+    };
+  }
+}
