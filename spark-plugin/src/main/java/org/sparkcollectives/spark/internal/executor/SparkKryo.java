@@ -14,6 +14,8 @@ import org.sparkcollectives.object.ObjectCodec;
  */
 final class SparkKryo {
 
+  private static final String REGISTRATORS = "spark.kryo.registrator";
+
   private SparkKryo() {}
 
   /**
@@ -21,7 +23,7 @@ final class SparkKryo {
    * task.
    */
   static ObjectCodec codec(SparkConf conf) {
-    KryoSerializer serializer = new KryoSerializer(conf);
+    KryoSerializer serializer = new KryoSerializer(withScalaCollections(conf));
     serializer.setDefaultClassLoader(Thread.currentThread().getContextClassLoader());
     return new KryoObjectCodec(
         () -> {
@@ -29,5 +31,11 @@ final class SparkKryo {
           JavaTypes.addTo(kryo);
           return kryo;
         });
+  }
+
+  private static SparkConf withScalaCollections(SparkConf conf) {
+    String users = conf.get(REGISTRATORS, "");
+    String ours = ScalaCollections.class.getName();
+    return conf.clone().set(REGISTRATORS, users.isBlank() ? ours : users + "," + ours);
   }
 }
