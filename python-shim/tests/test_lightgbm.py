@@ -63,6 +63,40 @@ def test_bins_that_are_shared_give_the_model_of_one_process(name, learner):
         assert np.corrcoef(found[0].predict(x), one.predict(x))[0, 1] > 0.95
 
 
+#: Parameters with which ranks do as one process does, and whose models do not depend on the order
+#: of the rows.
+AS_ONE = {
+    "monotone": {"monotone_constraints": [1] + [0] * 19},
+    "intermediate": {
+        "monotone_constraints": [1] + [0] * 19,
+        "monotone_constraints_method": "intermediate",
+    },
+    "advanced": {"monotone_constraints": [1] + [0] * 19, "monotone_constraints_method": "advanced"},
+    "penalty of splits": {"cegb_penalty_split": 0.01},
+    "contributions": {"feature_contri": [0.5] * 20},
+    "smooth": {"path_smooth": 1.0},
+    "dart": {"boosting": "dart"},
+    "goss": {"data_sample_strategy": "goss"},
+    "unbalanced": {"is_unbalance": True},
+    "bins by feature": {"max_bin_by_feature": [10] * 20},
+    "zero as missing": {"zero_as_missing": True},
+    "no missing": {"use_missing": False},
+    "classes against the rest": {"objective": "multiclassova", "num_class": 2},
+    "by rows": {"force_col_wise": False, "force_row_wise": True},
+}
+
+
+@pytest.mark.parametrize("kind", AS_ONE)
+def test_what_ranks_can_do_they_do_as_one_process(kind):
+    found = trained(2, "generated", more=AS_ONE[kind])
+    x, y, _ = generated()
+    order = np.concatenate([np.arange(rank, len(x), 2) for rank in range(2)])
+    _, params = dataset_of("generated", 0, 1)
+    one = lightgbm.train({**params, **AS_ONE[kind]}, lightgbm.Dataset(x[order], y[order]), ROUNDS)
+    for each in found:
+        np.testing.assert_allclose(each.predict(x), one.predict(x), rtol=1e-6, atol=1e-9)
+
+
 def test_bins_of_a_sample_are_the_same_on_all_ranks():
     found = trained(2, "generated", more={"bin_construct_sample_cnt": 300})
     assert trees(found[0]) == trees(found[1])

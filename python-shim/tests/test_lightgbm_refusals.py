@@ -102,6 +102,12 @@ def test_bad_rows_are_refused_on_all_ranks(change, text):
             "linear_tree is True, and LightGBM has linear trees in one process",
         ),
         ({"linear_trees": "true"}, "linear_trees is true, and LightGBM has linear trees in one"),
+        (
+            {"interaction_constraints": [[0, 1], [2]]},
+            r"interaction_constraints is \[\[0, 1\], \[2\]\]",
+        ),
+        ({"cegb_penalty_feature_coupled": [1.0] * 20}, "penalties of features in one process only"),
+        ({"cegb_penalty_feature_lazy": [1.0] * 20}, "penalties of features in one process only"),
         ({"num_machines": 5}, "num_machines is 5, and must be 2, the number of ranks"),
         ({"n_jobs": 16}, r"n_jobs is 16, and must be 1, spark\.task\.cpus"),
         ({"pre_partition": False}, "pre_partition is False, and must be True"),
@@ -110,6 +116,17 @@ def test_bad_rows_are_refused_on_all_ranks(change, text):
 def test_parameters_that_cannot_be_honoured_are_refused(params, text):
     with pytest.raises(ValueError, match=text):
         trained(2, "generated", more=params)
+
+
+def test_what_only_one_process_can_do_is_possible_with_one_rank():
+    for name, value in {
+        "linear_tree": True,
+        "interaction_constraints": [[0, 1], [2, 3]],
+        "cegb_penalty_feature_coupled": [0.1] * 20,
+        "cegb_penalty_feature_lazy": [0.1] * 20,
+    }.items():
+        trained(1, "generated", rounds=1, more={name: value})
+        trained(2, "generated", rounds=1, more={name: None})
 
 
 def _initial_scores(data, params):

@@ -39,6 +39,13 @@ def aliases(name: str) -> Set[str]:
     return set(load().basic._ConfigAliases.get(name))
 
 
+def parameter_names() -> Dict[str, str]:
+    """Return all names of all parameters; the value is the one that LightGBM itself uses."""
+    aliases("")  # LightGBM asks its library when one is first needed.
+    known: Dict[str, List[str]] = load().basic._ConfigAliases.aliases
+    return {each: name for name, names in known.items() for each in (name, *names)}
+
+
 def parameter(params: Dict[str, Any], name: str) -> Optional[Any]:
     """Return the value of a parameter by whichever of its names it is given, or None."""
     for each in [name, *sorted(aliases(name))]:
