@@ -296,35 +296,7 @@ def test_a_stage_that_is_tried_again_goes_on_from_the_checkpoint(spark, tmp_path
     np.testing.assert_allclose(model.booster_.predict(x), expected, rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("change", "text"),
-    [
-        ({"label": np.nan}, r"values of label are NaN or infinite"),
-        ({"label": 1.5}, r"must be whole numbers, and 1\.5 is among them"),
-        ({"weight": -1.0}, r"1 weights are negative"),
-        ({"features": [1.0]}, r"features must be as many in each row"),
-        ({"features": None}, r"features of 1 rows is null"),
-    ],
-)
-def test_bad_rows_are_named(spark, change, text):
-    from pyspark.sql import Row
-
-    rows = [Row(features=[float(i), 1.0], label=float(i % 2), weight=1.0) for i in range(40)]
-    rows[20] = Row(**{**rows[20].asDict(), **change})
-    schema = "features array<double>, label double, weight double"
-    with pytest.raises(Exception, match=text):
-        LGBMClassifier(num_workers=2, weight_col="weight", n_estimators=2).fit(
-            spark.createDataFrame(rows, schema)
-        )
-
-
-def test_a_name_that_lightgbm_would_ignore_is_refused():
-    with pytest.raises(TypeError, match=r"numLeaves is neither .* \(num_leaves\)"):
-        LGBMClassifier(numLeaves=7)
-    assert LGBMClassifier(featuresCol="x", num_leaves=7).getFeaturesCol() == "x"
-
-
-def test_more_ranks_than_slots_or_rows_are_refused(spark):
+def test_ranks_without_slots_or_rows_are_refused(spark):
     x, y, _ = generated(50, 8)
     conf = spark.sparkContext._jsc.sc().conf()
     conf.set("spark.collectives.preflight.timeout", "0s")
@@ -333,8 +305,8 @@ def test_more_ranks_than_slots_or_rows_are_refused(spark):
             LGBMClassifier(num_workers=64).fit(frame(spark, x, y))
     finally:
         conf.remove("spark.collectives.preflight.timeout")
-    one_partition = frame(spark, x[:1], y[:1]).union(frame(spark, x[:1], y[:1]))
-    with pytest.raises(Exception, match=r"has no rows to train on"):
-        LGBMRegressor(num_workers=4).fit(one_partition)
+    one_is_filled = frame(spark, x, y).selectExpr("*", "1 as one").repartition(2, "one")
+    with pytest.raises(ValueError, match=r"rank \d \(.+\) has no rows to train on"):
+        LGBMRegressor(repartition=False).fit(one_is_filled)
     with pytest.raises(TypeError, match="Column label is of type double, and the features"):
         LGBMRegressor(features_col="label").fit(frame(spark, x, y))

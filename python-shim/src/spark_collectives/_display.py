@@ -18,6 +18,9 @@ class Display:
     What cannot be shown is left out: it fails neither the caller nor the ranks.
     """
 
+    #: Whether lines appear here; then ranks of a local master need not print them themselves.
+    shows_lines = True
+
     def __init__(self, total: int, progress: Optional[bool], unit: str = "rank") -> None:
         self.exceptions: List[Report] = []
         self._bar = progress_bar(total, progress, unit)

@@ -22,12 +22,20 @@ class Job:
     """The Spark job of the ranks. It runs on its own thread, so that the caller can show output."""
 
     def __init__(
-        self, session: Any, remote: bool, task: RankTask, rows: Any, stage_retry: bool = False
+        self,
+        session: Any,
+        remote: bool,
+        task: RankTask,
+        rows: Any,
+        stage_retry: bool = False,
+        ranks: Optional[int] = None,
     ) -> None:
         """Create a job.
 
         :param rows: an RDD or a DataFrame, each partition of which is a rank
         :param stage_retry: whether Spark runs all ranks again when one fails
+        :param ranks: the partitions of a DataFrame, if they are known; else it is planned, and its
+            shuffles run, before slots are counted
         """
         from pyspark import InheritableThread
 
@@ -36,6 +44,7 @@ class Job:
         self._task = task
         self._rows = rows
         self._stage_retry = stage_retry
+        self._ranks = ranks
         self._tag = f"spark-collectives-{uuid.uuid4()}"
         self.ended = threading.Event()
         self.results: Dict[int, Any] = {}
@@ -74,7 +83,14 @@ class Job:
         schema = "rank int, result binary"
         results = self._rows.mapInArrow(self._task.on_batches, schema, barrier=True)
         if not self._remote:
-            require_slots(self._session.sparkContext, results._jdf.queryExecution().toRdd())
+            context = self._session.sparkContext
+            ranks = self._ranks
+            require_slots(
+                context,
+                results._jdf.queryExecution().toRdd()
+                if ranks is None
+                else context.parallelize(range(ranks), ranks)._jrdd.rdd(),
+            )
         found = (results.repartition(1) if self._stage_retry else results).collect()
         return [(row.rank, bytes(row.result)) for row in found]
 

@@ -93,11 +93,13 @@ def run_on_rows(
     display: Display,
     stream: Optional[bool] = None,
     stage_retry: bool = False,
+    ranks: Optional[int] = None,
 ) -> Dict[int, Any]:
     """Run ``body`` on the rows of each partition, as ranks, and return the results.
 
     :param rows: an RDD or a DataFrame
     :param display: shows what the ranks report; it is closed
+    :param ranks: the number of partitions, if it is known
     """
     remote = is_remote(session)
     reader = None if remote or stream is False else ReportReader(session.sparkContext._jvm)
@@ -105,8 +107,9 @@ def run_on_rows(
         task = RankTask(body, None)
     else:
         # In local mode the ranks' processes print where this one does.
-        task = RankTask(body, reader.id, echo=not session.sparkContext._jsc.sc().isLocal())
-    job = Job(session, remote, task, rows, stage_retry)
+        local = session.sparkContext._jsc.sc().isLocal()
+        task = RankTask(body, reader.id, echo=not (local and display.shows_lines))
+    job = Job(session, remote, task, rows, stage_retry, ranks)
     try:
         job.start()
         try:

@@ -34,6 +34,10 @@ def problems(dataset: Any, needs_label: bool = True) -> List[str]:
         negative = int((_numbers(dataset.weight) < 0).sum())
         if negative:
             found.append(f"{negative:,} weights are negative")
+    if dataset.init_score is not None:
+        unusable = int((~np.isfinite(_numbers(dataset.init_score))).sum())
+        if unusable:
+            found.append(f"{unusable:,} values of init_score are NaN or infinite")
     if dataset.group is not None:
         sizes = _numbers(dataset.group)
         if (sizes <= 0).any() or sizes.sum() != rows:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import socket
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, TypeVar
 
 from .. import objects
 from . import _library
+
+_T = TypeVar("_T")
 
 
 class RankReport(NamedTuple):
@@ -110,3 +112,20 @@ def gathered(group: Any, own: Any) -> List[Any]:
     found: List[Any] = [None] * group.size
     objects.all_gather_object(found, own, group)
     return found
+
+
+def on_all(group: Any, step: Callable[[], _T]) -> _T:
+    """Take a step on each rank; return this rank's result. A collective.
+
+    :raises Exception: on all ranks, if the step fails on one: what it raised on the first of them
+    """
+    result: Optional[_T] = None
+    failure: Optional[Exception] = None
+    try:
+        result = step()
+    except Exception as e:
+        failure = e
+    failures = [each for each in gathered(group, failure) if each is not None]
+    if failures:
+        raise failures[0]
+    return result  # type: ignore[return-value]

@@ -13,6 +13,8 @@ from pyspark.ml.param.shared import (
     HasWeightCol,
 )
 
+from ._class_weights import BALANCED
+
 #: Parameters of LightGBM that are Params, so that a CrossValidator can vary them. They have the
 #: names of LightGBM's classes for scikit-learn.
 LEARNING: Dict[str, Tuple[Callable[[Any], Any], str]] = {
@@ -87,12 +89,6 @@ class FitParams(
         "initial scores, to which the trees add: a number, or an array with one for each class",
         typeConverter=TypeConverters.toString,
     )
-    groupCol = Param(
-        Params._dummy(),
-        "groupCol",
-        "the query of each row, for a ranker",
-        typeConverter=TypeConverters.toString,
-    )
     numWorkers = Param(
         Params._dummy(),
         "numWorkers",
@@ -156,9 +152,35 @@ class FitParams(
         return self.getOrDefault(param) if self.isDefined(param) else None
 
 
-def snake_case(name: str) -> str:
-    """Return a name in LightGBM's style: ``numLeaves`` is ``num_leaves``."""
-    return "".join(f"_{each.lower()}" if each.isupper() else each for each in name).lstrip("_")
+class HasGroupCol(Params):  # type: ignore[misc]
+    """The Param of a ranker."""
+
+    groupCol = Param(
+        Params._dummy(),
+        "groupCol",
+        "the query of each row",
+        typeConverter=TypeConverters.toString,
+    )
+
+
+def _class_weight(value: Any) -> Any:
+    if value == BALANCED:
+        return value
+    if isinstance(value, dict):
+        # Their labels are text after they have been saved.
+        return {float(label): float(weight) for label, weight in value.items()}
+    raise TypeError(f"It must be {BALANCED!r} or a dict with a weight for each label")
+
+
+class HasClassWeight(Params):  # type: ignore[misc]
+    """The Param of a classifier."""
+
+    classWeight = Param(
+        Params._dummy(),
+        "classWeight",
+        "weights of classes: balanced, or a weight for each label; one that is left out weighs 1",
+        typeConverter=_class_weight,
+    )
 
 
 def camel_case(name: str) -> str:

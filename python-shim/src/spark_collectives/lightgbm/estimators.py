@@ -2,21 +2,48 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from typing import Any, ClassVar, Dict, List, Optional
 
 from pyspark.ml import Estimator
+from pyspark.ml.param import Param
 from pyspark.ml.param.shared import HasProbabilityCol, HasRawPredictionCol
 from pyspark.ml.util import DefaultParamsReadable, DefaultParamsWritable
 
-from .. import _job
-from . import _fit_task, _rows
-from ._fit_task import FitTask
-from ._spark_params import FitParams, camel_case, snake_case
+from .. import _job, _reports
+from .._display import Display
+from ..runner import RankFailedError, run_on_rows
+from . import _columns, _lightgbm_parameters, _rows
+from ._fit_task import FitTask, Fitted
+from ._spark_params import LEARNING, FitParams, HasClassWeight, HasGroupCol, camel_case
 from .models import LGBMClassificationModel, LGBMRankerModel, LGBMRegressionModel
 
 _logger = logging.getLogger("spark_collectives.lightgbm")
+
+#: Of LightGBM's parameters that name columns of its files, what takes their place.
+_COLUMNS = {
+    "label_column": "label_col",
+    "weight_column": "weight_col",
+    "group_column": "group_col",
+    "ignore_column": "features_col",
+    "categorical_feature": "categorical_features",
+}
+
+
+class _Silent(Display):
+    """Collects what the ranks raise. What they print is in the logs of the executors."""
+
+    shows_lines = False
+
+    def __init__(self) -> None:
+        super().__init__(0, False)
+
+    def _show(self, report: _reports.Report) -> None:
+        if report.kind == _reports.EXCEPTION:
+            self.exceptions.append(report)
+
+    def show_dropped(self, count: int) -> None:
+        """Show nothing."""
 
 
 class _BoosterEstimator(Estimator, FitParams, DefaultParamsReadable, DefaultParamsWritable):  # type: ignore[misc]
@@ -40,6 +67,8 @@ class _BoosterEstimator(Estimator, FitParams, DefaultParamsReadable, DefaultPara
     _model_type: ClassVar[Any]
     _classifies: ClassVar[bool] = False
     _default_objective: ClassVar[Optional[str]] = None
+    #: What is spread over the ranks.
+    _units: ClassVar[str] = "rows"
 
     def __init__(self, *, callbacks: Any = None, feval: Any = None, **params: Any) -> None:
         super().__init__()
@@ -64,7 +93,8 @@ class _BoosterEstimator(Estimator, FitParams, DefaultParamsReadable, DefaultPara
     def setParams(self, **params: Any) -> Any:
         """Set Params, and parameters of LightGBM, as the constructor does; return this.
 
-        :raises TypeError: if a name is neither a Param nor in the style of LightGBM
+        :raises TypeError: if a name is neither a Param nor a parameter of LightGBM. Where lightgbm
+            is not installed, ``fit`` refuses the latter
         """
         others: Dict[str, Any] = {}
         for name, value in params.items():
@@ -75,67 +105,114 @@ class _BoosterEstimator(Estimator, FitParams, DefaultParamsReadable, DefaultPara
                 value = value.model_to_string()
             if self.hasParam(known):
                 self._set(**{known: value})
-            elif name != name.lower():
-                raise TypeError(
-                    f"{name} is neither a Param nor a parameter of LightGBM, whose names are in "
-                    f"lower case ({snake_case(name)}); LightGBM would ignore it"
-                )
             else:
+                self._require_parameter(name)
                 others[name] = value
         if others:
             self._set(lightgbmParams={**self.getOrDefault(self.lightgbmParams), **others})
         return self
+
+    def _require_parameter(self, name: str) -> None:
+        own = [_argument(param.name) for param in self.params]
+        try:
+            problem = _lightgbm_parameters.unknown(name, own)
+            known = "" if problem else _lightgbm_parameters.canonical(name)
+        except (ImportError, OSError):
+            # The ranks have it, and refuse the name.
+            return
+        if known in _COLUMNS:
+            problem = f"{name} is for LightGBM's files: use {_COLUMNS[known]}"
+        if problem:
+            raise TypeError(problem)
+
+    def fit(self, dataset: Any, params: Any = None) -> Any:
+        """Fit a model to the rows of a DataFrame, or one for each map of Params in a list.
+
+        :param params: values of Params of this estimator, such as ``estimator.num_leaves``
+        :raises ValueError: if the rows cannot be trained on, or a parameter is not possible
+        :raises TypeError: if a column has a type that is not possible, or a key is no Param of this
+        """
+        for key in params if isinstance(params, dict) else ():
+            if not isinstance(key, Param) or key.parent != self.uid or not self.hasParam(key.name):
+                raise TypeError(
+                    f"{key} is no Param of {self.uid}: take those of the estimator itself, such as "
+                    "{estimator.num_leaves: 7}"
+                )
+        return super().fit(dataset, params)
 
     def _fit(self, dataset: Any) -> Any:
         session = dataset.sparkSession
         ranks = self.value("numWorkers")
         if ranks < 1:
             raise ValueError(f"num_workers must be at least 1, and is {ranks}")
-        rows = self._spread(dataset.select(*self._expressions(dataset.schema)), ranks)
+        repartition = self.value("repartition")
         if not _job.is_remote(session):
             _job.require_jar(session.sparkContext)
-            if self.value("repartition"):
-                context = session.sparkContext
-                _job.require_slots(context, context.parallelize(range(ranks), ranks)._jrdd.rdd())
-        stage = rows.mapInArrow(self._task().on_batches, _fit_task.SCHEMA, barrier=True)
-        if self.value("stageRetry"):
-            # Spark runs a barrier stage again only if a shuffle follows it.
-            stage = stage.repartition(1)
-        ((text, outcome),) = stage.collect()
-        return self._copyValues(self._model_type(text, json.loads(outcome)))
+        rows = dataset.select(*self._expressions(dataset))
+        if repartition:
+            rows = self._spread(rows, ranks)
+        try:
+            results = run_on_rows(
+                session,
+                rows,
+                self._task().on_rows,
+                _Silent(),
+                stage_retry=self.value("stageRetry"),
+                ranks=ranks if repartition else None,
+            )
+        except RankFailedError as e:
+            # Where no rank has failed, Spark has: the error is that of any other job.
+            cause = e.__cause__
+            if e.rank >= 0 or cause is None:
+                raise
+            raise cause from None
+        return self._copyValues(self._model(results, ranks if repartition else len(results)))
 
-    def _expressions(self, schema: Any) -> List[Any]:
-        from pyspark.sql import functions as F
+    def _model(self, results: Dict[int, Fitted], ranks: int) -> Any:
+        # A DataFrame without rows may have no partitions, even if it is spread over some.
+        if not results:
+            raise ValueError("There are no rows to train on: the DataFrame has none")
+        fitted = results[0]
+        if fitted.refusal is not None:
+            raise fitted.refusal
+        if fitted.ranks < ranks:
+            _logger.warning(
+                "%d of %d ranks have trained: there are no more %s to train on",
+                fitted.ranks,
+                ranks,
+                self._units,
+            )
+        return self._model_type(fitted.model, fitted.facts)
 
-        found = _rows.feature_expressions(schema, self.getFeaturesCol(), self.feature_columns())
-        found.append(F.col(self.getLabelCol()).cast("double").alias(_rows.LABEL))
-        if self.value("weightCol"):
-            found.append(F.col(self.getWeightCol()).cast("double").alias(_rows.WEIGHT))
-        if self.value("initScoreCol"):
-            found.append(_rows.number_or_array(schema, self.value("initScoreCol")))
-        if self.value("validationIndicatorCol"):
-            indicator = F.col(self.getValidationIndicatorCol())
-            found.append(indicator.cast("boolean").alias(_rows.VALIDATION))
+    def _expressions(self, dataset: Any) -> List[Any]:
+        found = _columns.features(dataset, self.getFeaturesCol(), self.feature_columns())
+        found.append(_columns.label(dataset, self.getLabelCol()))
+        for name, column in (
+            ("weightCol", _columns.weight),
+            ("initScoreCol", _columns.init_score),
+            ("validationIndicatorCol", _columns.validation),
+        ):
+            if self.value(name):
+                found.append(column(dataset, self.value(name)))
         return found
 
     def _spread(self, rows: Any, ranks: int) -> Any:
         """Give each rank a partition."""
-        if not self.value("repartition"):
-            return rows
         _logger.info("The rows are spread over %d partitions, one for each rank", ranks)
         return rows.repartition(ranks)
 
     def _task(self) -> FitTask:
         params = self.lightgbm_params()
         rounds = int(params.pop("n_estimators"))
-        if self._default_objective is not None:
-            params.setdefault("objective", self._default_objective)
         return FitTask(
             params,
+            self._default_objective,
             rounds,
             self._classifies,
+            self.value("classWeight") if self._classifies else None,
             self.feature_columns(),
             list(self.value("categoricalFeatures")),
+            self.value("repartition"),
             self.value("binConstruction"),
             self.value("checkpointRounds"),
             self.value("initModel"),
@@ -155,7 +232,12 @@ class LGBMRegressor(_BoosterEstimator):
     _default_objective = "regression"
 
 
-class LGBMClassifier(_BoosterEstimator, HasProbabilityCol, HasRawPredictionCol):  # type: ignore[misc]
+class LGBMClassifier(
+    _BoosterEstimator,
+    HasClassWeight,
+    HasProbabilityCol,  # type: ignore[misc]
+    HasRawPredictionCol,  # type: ignore[misc]
+):
     """Fits a classifier with LightGBM to the rows of a DataFrame, in one barrier stage.
 
     ::
@@ -175,7 +257,7 @@ class LGBMClassifier(_BoosterEstimator, HasProbabilityCol, HasRawPredictionCol):
     _classifies = True
 
 
-class LGBMRanker(_BoosterEstimator):
+class LGBMRanker(_BoosterEstimator, HasGroupCol):
     """Fits a ranker with LightGBM to the rows of a DataFrame, in one barrier stage.
 
     The arguments are those of :class:`LGBMClassifier`. ``group_col`` has the query of each row. All
@@ -185,17 +267,18 @@ class LGBMRanker(_BoosterEstimator):
 
     _model_type = LGBMRankerModel
     _default_objective = "lambdarank"
+    _units = "queries"
 
-    def _expressions(self, schema: Any) -> List[Any]:
-        from pyspark.sql import functions as F
-
+    def _expressions(self, dataset: Any) -> List[Any]:
         if not self.value("groupCol"):
             raise ValueError("A ranker needs group_col, the column with the query of each row")
-        query = F.col(self.value("groupCol")).alias(_rows.GROUP)
-        return [*super()._expressions(schema), query]
+        return [*super()._expressions(dataset), _columns.query(dataset, self.value("groupCol"))]
 
     def _spread(self, rows: Any, ranks: int) -> Any:
-        if not self.value("repartition"):
-            return rows
-        _logger.info("The queries are spread over at most %d partitions", ranks)
-        return rows.repartitionByRange(ranks, _rows.GROUP).sortWithinPartitions(_rows.GROUP)
+        _logger.info("The queries are spread over %d partitions, one for each rank", ranks)
+        return rows.repartition(ranks, _rows.GROUP).sortWithinPartitions(_rows.GROUP)
+
+
+def _argument(param: str) -> str:
+    """Return the name of the argument for a Param: ``featuresCol`` is ``features_col``."""
+    return param if param in LEARNING else _lightgbm_parameters.snake_case(param)

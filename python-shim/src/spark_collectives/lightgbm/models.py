@@ -16,7 +16,7 @@ from pyspark.ml.util import (
     MLWriter,
 )
 
-from . import _library, _rows
+from . import _columns, _library
 from ._spark_params import PredictionParams
 
 _MODEL, _FACTS = "lightgbmModel", "lightgbmFacts"
@@ -109,9 +109,7 @@ class _BoosterModel(Model, PredictionParams, MLWritable, MLReadable):  # type: i
     def _predicted(self, dataset: Any, udf: Any) -> Any:
         from pyspark.sql import functions as F
 
-        columns = _rows.feature_expressions(
-            dataset.schema, self.getFeaturesCol(), self.feature_columns()
-        )
+        columns = _columns.features(dataset, self.getFeaturesCol(), self.feature_columns())
         features = columns[0] if not self.feature_columns() else F.array(*columns)
         return udf(features)
 

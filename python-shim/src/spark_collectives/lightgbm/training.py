@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import socket
-from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from .. import _groups
 from . import _bins, _datasets, _library, _lightgbm_parameters, _ranks
@@ -81,47 +81,93 @@ def train(
     :raises CollectiveError: if another rank fails, is killed, or does not come in time
     """
     member = _groups.init_process_group() if group is None else group
+    prepared = prepare(
+        member,
+        params,
+        train_set,
+        num_boost_round,
+        valid_sets or [],
+        valid_names,
+        init_model,
+        bin_construction=bin_construction,
+        checkpoint_rounds=checkpoint_rounds,
+    )
+    return prepared.train(feval, callbacks or [])
+
+
+class Prepared(NamedTuple):
+    """What the ranks agree on before they train."""
+
+    group: Any
+    params: Dict[str, Any]
+    train_set: Any
+    rounds: int
+    valid_sets: Sequence[Any]
+    valid_names: Optional[Sequence[str]]
+    init_model: Any
+    checkpoint: ModelCheckpoint
+
+    def train(self, feval: Any, callbacks: Sequence[Callable[[Any], Any]]) -> Any:
+        """Train, and return the model."""
+        if self.rounds <= 0:
+            return self.init_model
+        names, present = _validation(self.train_set, self.valid_sets, self.valid_names)
+        metrics = GlobalMetrics(self.group, dict(present), names)
+        with Network(self.group) as network:
+            return _library.load().train(
+                self.params,
+                self.train_set,
+                self.rounds,
+                valid_sets=[dataset for _, dataset in present] or None,
+                valid_names=[name for name, _ in present] or None,
+                feval=feval,
+                init_model=self.init_model,
+                callbacks=[_FailureCheck(network), metrics, *callbacks, self.checkpoint],
+            )
+
+
+def prepare(
+    group: Any,
+    params: Dict[str, Any],
+    train_set: Any,
+    rounds: int,
+    valid_sets: Sequence[Any],
+    valid_names: Optional[Sequence[str]],
+    init_model: Any,
+    *,
+    bin_construction: str,
+    checkpoint_rounds: int,
+) -> Prepared:
+    """Require arguments and rows with which all ranks can train, and make the bins.
+
+    A collective. What it raises, it raises on all ranks that have the same parameters.
+    """
     if bin_construction not in (_SHARED, _LOCAL):
         raise ValueError(
             f"bin_construction is {bin_construction!r}, and must be {_SHARED!r} or {_LOCAL!r}"
         )
-    _ranks.require_library(member)
-    made = _lightgbm_parameters.for_ranks(params, member.size, _threads())
+    _ranks.require_library(group)
+    made = _lightgbm_parameters.for_ranks(params, group.size, _threads())
     arguments = {
-        "num_boost_round": num_boost_round,
-        "valid_names": _validation(train_set, valid_sets or [], valid_names)[0],
+        "num_boost_round": rounds,
+        "valid_names": _validation(train_set, valid_sets, valid_names)[0],
         "init_model": "no" if init_model is None else f"{_iterations(init_model)} iterations",
         "bin_construction": bin_construction,
         "checkpoint_rounds": checkpoint_rounds,
     }
-    rows = _require_rows(member, made, train_set, valid_sets or [], arguments)
-
-    checkpoint = ModelCheckpoint(member, checkpoint_rounds)
-    rounds, init_model = _resumed(checkpoint, made, num_boost_round, init_model)
-    if rounds <= 0:
-        return init_model
-    if bin_construction == _SHARED:
-        if _bins.is_sampled(made, rows):
-            # Else LightGBM drops the columns that cannot part min_data_in_leaf rows of the sample.
-            made.setdefault("feature_pre_filter", False)
-        train_set.reference = _bins.reference(member, train_set, made, rows)
-    else:
-        # A rank that has failed by now is noticed here, and not where the bins are exchanged.
-        member.barrier()
-
-    names, present = _validation(train_set, valid_sets or [], valid_names)
-    metrics = GlobalMetrics(member, dict(present), names)
-    with Network(member) as network:
-        return _library.load().train(
-            made,
-            train_set,
-            rounds,
-            valid_sets=[dataset for _, dataset in present] or None,
-            valid_names=[name for name, _ in present] or None,
-            feval=feval,
-            init_model=init_model,
-            callbacks=[_FailureCheck(network), metrics, *(callbacks or []), checkpoint],
-        )
+    rows = _require_rows(group, made, train_set, valid_sets, arguments)
+    checkpoint = ModelCheckpoint(group, checkpoint_rounds)
+    rounds, init_model = _resumed(checkpoint, made, rounds, init_model)
+    if rounds > 0:
+        if bin_construction == _SHARED:
+            if _bins.is_sampled(made, rows):
+                # Else LightGBM drops the columns that cannot part min_data_in_leaf sampled rows.
+                made.setdefault("feature_pre_filter", False)
+            train_set.reference = _bins.reference(group, train_set, made, rows)
+        else:
+            # A rank that has failed by now is noticed here, and not where the bins are exchanged.
+            group.barrier()
+    return Prepared(group, made, train_set, rounds, valid_sets, valid_names, init_model, checkpoint)
 
 
 def _threads() -> int:
