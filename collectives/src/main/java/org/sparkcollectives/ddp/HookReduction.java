@@ -8,8 +8,8 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
@@ -17,6 +17,7 @@ import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.PeerFailedException;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.net.LibraryThreads;
 import org.sparkcollectives.spi.tensor.TensorView;
 import org.sparkcollectives.store.Deadline;
 
@@ -53,10 +54,16 @@ final class HookReduction implements BucketReduction {
   private HookReduction(ProcessGroup group, CommHook hook) {
     this.group = group;
     this.hook = hook;
-    this.thread = daemon(this::run, "collectives-reducer-hook-" + group.rank());
+    this.thread =
+        LibraryThreads.named("collectives-reducer-hook-" + group.rank()).newThread(this::run);
     this.results =
-        Executors.newSingleThreadExecutor(
-            task -> daemon(task, "collectives-reducer-result-" + group.rank()));
+        new ThreadPoolExecutor(
+            1,
+            1,
+            0,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            LibraryThreads.named("collectives-reducer-result-" + group.rank()));
   }
 
   /**
@@ -68,14 +75,12 @@ final class HookReduction implements BucketReduction {
     results.execute(
         () -> {
           Thread.yield();
-          work.run();
+          try {
+            work.run();
+          } catch (RuntimeException | Error e) {
+            endGroup("What the hook " + hook.getClass().getName() + " gave to its executor", e);
+          }
         });
-  }
-
-  private static Thread daemon(Runnable task, String name) {
-    Thread thread = new Thread(task, name);
-    thread.setDaemon(true);
-    return thread;
   }
 
   static HookReduction start(ProcessGroup group, CommHook hook) {
@@ -149,13 +154,17 @@ final class HookReduction implements BucketReduction {
       return;
     }
     Throwable cause = causeOf(thrown);
+    endGroup(name(bucket), cause);
+    reduced.completeExceptionally(cause);
+  }
+
+  private void endGroup(String what, Throwable cause) {
     failure.compareAndSet(
         null,
         cause instanceof PeerFailedException peer
             ? peer
-            : new CollectiveException(name(bucket) + " failed: " + cause, cause));
+            : new CollectiveException(what + " failed: " + cause, cause));
     group.abort(cause);
-    reduced.completeExceptionally(cause);
   }
 
   private static Throwable causeOf(Throwable thrown) {

@@ -10,9 +10,9 @@ import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
-import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Future;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -61,8 +61,8 @@ public final class EventLoops implements AutoCloseable {
     return new EventLoops(new EpollEventLoopGroup(threads, threadFactory(name)), true);
   }
 
-  private static DefaultThreadFactory threadFactory(String name) {
-    return new DefaultThreadFactory("collectives-" + name, true);
+  private static ThreadFactory threadFactory(String name) {
+    return LibraryThreads.ofEventLoops("collectives-" + name);
   }
 
   /** Returns the loops. */

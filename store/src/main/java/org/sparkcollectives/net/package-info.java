@@ -1,5 +1,5 @@
 /**
  * Connections that both the store and the transport use: handshake, encryption, frames, event
- * loops.
+ * loops; and the threads of all modules.
  */
 package org.sparkcollectives.net;

@@ -12,6 +12,7 @@ import java.util.function.Predicate;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.config.TimeString;
+import org.sparkcollectives.net.LibraryThreads;
 
 /**
  * The copy of the table in a {@link FileLog} that the handles of this process share which were
@@ -51,8 +52,9 @@ final class FileTable {
     this.path = path;
     this.log = new LockedLog(path, contents::replay);
     this.calls = new FileCalls(log, contents);
-    this.thread = new Thread(this::run, "spark-collectives-file-store-" + path.getFileName());
-    thread.setDaemon(true);
+    this.thread =
+        LibraryThreads.named("spark-collectives-file-store-" + path.getFileName())
+            .newThread(this::run);
   }
 
   /** Opens a handle on the table in the file {@code path}. Blocks while other processes write. */

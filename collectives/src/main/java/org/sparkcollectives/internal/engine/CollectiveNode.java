@@ -7,7 +7,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.internal.failure.HeartbeatElection;
@@ -15,6 +14,7 @@ import org.sparkcollectives.internal.failure.HeartbeatMonitor;
 import org.sparkcollectives.internal.failure.Watchdog;
 import org.sparkcollectives.internal.transport.heap.HeapGroup;
 import org.sparkcollectives.internal.transport.tcp.TcpTransport;
+import org.sparkcollectives.net.LibraryThreads;
 
 /**
  * The resources that all ranks of one JVM share: the listening port, the event loops, the threads,
@@ -99,18 +99,13 @@ public final class CollectiveNode {
   }
 
   private static ExecutorService newExecutor() {
-    AtomicInteger number = new AtomicInteger();
     return new ThreadPoolExecutor(
         0,
         Integer.MAX_VALUE,
         IDLE_THREAD_SECONDS,
         TimeUnit.SECONDS,
         new SynchronousQueue<>(),
-        body -> {
-          Thread thread = new Thread(body, "collectives-worker-" + number.incrementAndGet());
-          thread.setDaemon(true);
-          return thread;
-        });
+        LibraryThreads.numbered("collectives-worker"));
   }
 
   /** Returns the name of this JVM among all. */

@@ -2,6 +2,7 @@ package org.sparkcollectives.internal.failure;
 
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.sparkcollectives.net.LibraryThreads;
 
 /** Runs a thread of the library that repeats a step, with a pause in between, until it is ended. */
 final class DaemonThread {
@@ -13,10 +14,7 @@ final class DaemonThread {
   }
 
   static DaemonThread start(String name, Runnable body) {
-    Thread thread = new Thread(body, name);
-    thread.setDaemon(true);
-    thread.start();
-    return new DaemonThread(thread);
+    return new DaemonThread(LibraryThreads.start(name, body));
   }
 
   /** Returns the thread's stack. */

@@ -3,6 +3,7 @@ package org.sparkcollectives.gpu.cuda;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.Device;
+import org.sparkcollectives.net.LibraryThreads;
 
 /**
  * The context that all libraries of the process share on a GPU, for as long as somebody holds it:
@@ -96,10 +97,7 @@ final class PrimaryContext {
     if (!isLast()) {
       return null;
     }
-    Thread thread = new Thread(this::endQuietly, "collectives-gpu-" + ordinal + "-end");
-    thread.setDaemon(true);
-    thread.start();
-    return thread;
+    return LibraryThreads.start("collectives-gpu-" + ordinal + "-end", this::endQuietly);
   }
 
   private synchronized boolean isLast() {

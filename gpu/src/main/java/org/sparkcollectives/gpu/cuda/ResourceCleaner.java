@@ -6,6 +6,7 @@ import java.util.HashSet;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkcollectives.net.LibraryThreads;
 
 /**
  * Runs the cleanup actions of unreachable objects, as {@link java.lang.ref.Cleaner} does. Its
@@ -59,10 +60,7 @@ final class ResourceCleaner {
     Cleanable made = new Cleanable(object, action);
     registered.add(made);
     if (thread == null) {
-      Thread starting = new Thread(this::run, threadName);
-      starting.setDaemon(true);
-      starting.start();
-      thread = starting;
+      thread = LibraryThreads.start(threadName, this::run);
     }
     return made;
   }

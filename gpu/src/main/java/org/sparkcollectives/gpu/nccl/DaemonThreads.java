@@ -4,13 +4,10 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
+import org.sparkcollectives.net.LibraryThreads;
 
 /** The threads of one rank's backend for calls that may hang in NCCL or in the driver. */
 final class DaemonThreads {
-
-  private static final Logger LOG = LoggerFactory.getLogger(DaemonThreads.class);
 
   private final String rank;
   private final Set<Thread> running = ConcurrentHashMap.newKeySet();
@@ -50,20 +47,15 @@ final class DaemonThreads {
   }
 
   private Thread make(String job, Runnable end, Runnable body) {
-    Thread thread =
-        new Thread(
+    return LibraryThreads.named("collectives-" + job + "-" + rank)
+        .newThread(
             () -> {
               try {
                 body.run();
-              } catch (RuntimeException | Error e) {
-                LOG.error("{} has failed", Thread.currentThread().getName(), e);
               } finally {
                 end.run();
               }
-            },
-            "collectives-" + job + "-" + rank);
-    thread.setDaemon(true);
-    return thread;
+            });
   }
 
   /**

@@ -20,6 +20,7 @@ import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
 import org.sparkcollectives.gpu.cuda.EventCache;
 import org.sparkcollectives.gpu.cuda.PinnedPool;
+import org.sparkcollectives.net.LibraryThreads;
 import org.sparkcollectives.spi.BackendOperations;
 
 /**
@@ -65,11 +66,7 @@ final class StagingArea implements AutoCloseable {
             10,
             TimeUnit.SECONDS,
             new LinkedBlockingQueue<>(),
-            body -> {
-              Thread thread = new Thread(body, "collectives-staging-" + group);
-              thread.setDaemon(true);
-              return thread;
-            });
+            LibraryThreads.named("collectives-staging-" + group));
     copier.allowCoreThreadTimeOut(true);
   }
 

@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -29,6 +28,7 @@ import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.recorder.DumpFolder;
 import org.sparkcollectives.recorder.FlightTrace;
 import org.sparkcollectives.recorder.TraceAnalysis;
+import org.sparkcollectives.spark.internal.protocol.DriverThreads;
 import org.sparkcollectives.spark.internal.protocol.PackedDump;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 
@@ -75,19 +75,7 @@ final class DumpCollection implements AutoCloseable {
     this.application = application;
     this.configuredFolder = configuration.get(CollectivesConfiguration.FLIGHT_RECORDER_FOLDER);
     this.maxBytes = configuration.get(CollectivesConfiguration.FLIGHT_RECORDER_FOLDER_SIZE);
-    this.writer =
-        new ScheduledThreadPoolExecutor(
-            1,
-            body -> {
-              Thread thread = Executors.defaultThreadFactory().newThread(body);
-              thread.setName("collectives-dumps");
-              thread.setDaemon(true);
-              return thread;
-            });
-    // The thread ends with its last task.
-    writer.setKeepAliveTime(5, TimeUnit.SECONDS);
-    writer.allowCoreThreadTimeOut(true);
-    writer.setExecuteExistingDelayedTasksAfterShutdownPolicy(false);
+    this.writer = DriverThreads.scheduler("collectives-dumps");
   }
 
   /** Receives a rank's dump, and writes it in the background. */

@@ -17,6 +17,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.sparkcollectives.net.LibraryThreads;
 
 /**
  * The port on the loopback address to which the Python workers of a JVM's tasks connect. It is open
@@ -58,7 +59,14 @@ final class PythonBridge {
   private record Server(ServerSocket socket, CountDownLatch closed) {}
 
   /** The data with which a task's workers connect. */
-  record Address(String host, int port, String secret) {}
+  record Address(String host, int port, String secret) {
+
+    /** Does not show the secret. */
+    @Override
+    public String toString() {
+      return host + ":" + port;
+    }
+  }
 
   /**
    * Creates the bridge, which opens nothing yet.
@@ -69,7 +77,7 @@ final class PythonBridge {
     this(
         folder,
         backlog -> new ServerSocket(0, backlog, InetAddress.getLoopbackAddress()),
-        Thread::new,
+        LibraryThreads.named("collectives-python"),
         HANDSHAKE_LIMIT);
   }
 

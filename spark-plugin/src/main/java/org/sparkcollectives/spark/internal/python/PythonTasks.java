@@ -74,6 +74,12 @@ public final class PythonTasks implements ExecutorPlugin {
       }
       return new SecretFile(secret, path);
     }
+
+    /** Does not show the secret. */
+    @Override
+    public String toString() {
+      return path.toString();
+    }
   }
 
   @Override
