@@ -91,7 +91,8 @@ public enum Paths {
     return named(List.of(HEAP, DETAIL, TCP, STRIPED, TLS, INTERLEAVED));
   }
 
-  private static List<Paths> named(List<Paths> others) {
+  /** Returns these paths, or those that the property {@code paths} names. */
+  public static List<Paths> named(List<Paths> others) {
     String names = System.getProperty("paths", "");
     return names.isEmpty()
         ? others

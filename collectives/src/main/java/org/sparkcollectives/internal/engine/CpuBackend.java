@@ -296,6 +296,9 @@ public final class CpuBackend implements HostBackend {
         recordAlgorithm(algorithms.lastAlgorithm());
         stage.after();
         done = true;
+      } catch (RuntimeException | Error e) {
+        communicator.attribute(e);
+        throw e;
       } finally {
         if (!done) {
           communicator.abandon();

@@ -1,10 +1,12 @@
 package org.sparkcollectives.internal.engine;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.IntFunction;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
+import org.sparkcollectives.internal.failure.RunAll;
 import org.sparkcollectives.internal.transport.Communicator;
 import org.sparkcollectives.internal.transport.GroupMemory;
 import org.sparkcollectives.internal.transport.Hierarchy;
@@ -13,6 +15,7 @@ import org.sparkcollectives.internal.transport.Pair;
 import org.sparkcollectives.internal.transport.Progress;
 import org.sparkcollectives.internal.transport.Reach;
 import org.sparkcollectives.internal.transport.Stripes;
+import org.sparkcollectives.internal.transport.heap.HeapRegion;
 
 /**
  * The peers of one rank in one group, each over the best path that there is to it. The topology is
@@ -27,6 +30,7 @@ final class GroupCommunicator implements Communicator {
   private final Reach reach;
   private GroupMemory memory = GroupMemory.NONE;
   private Optional<Hierarchy> hierarchy = Optional.empty();
+  private Optional<HeapRegion> heap = Optional.empty();
   private List<Runnable> abandoning = List.of();
   private Stripes stripes = Stripes.single(this);
   private Stripes stripesOfAll = stripes;
@@ -53,10 +57,16 @@ final class GroupCommunicator implements Communicator {
    *
    * @param shared the memory that all of them see
    * @param nodes how they are divided in nodes
+   * @param lent what the ranks of this JVM lend each other
    * @param onFailure give back what this rank has published to others, after an operation has
    *     failed
    */
-  void locate(GroupMemory shared, Optional<Hierarchy> nodes, List<Runnable> onFailure) {
+  void locate(
+      GroupMemory shared,
+      Optional<Hierarchy> nodes,
+      Optional<HeapRegion> lent,
+      List<Runnable> onFailure) {
+    heap = lent;
     memory = shared;
     hierarchy = nodes;
     abandoning = onFailure;
@@ -132,8 +142,14 @@ final class GroupCommunicator implements Communicator {
   }
 
   @Override
+  public void attribute(Throwable thrown) {
+    heap.ifPresent(region -> region.attribute(thrown));
+  }
+
+  @Override
   public void abandon() {
-    progress.abandon();
-    abandoning.forEach(Runnable::run);
+    List<Runnable> steps = new ArrayList<>(abandoning);
+    steps.add(0, progress::abandon);
+    RunAll.of(steps);
   }
 }

@@ -75,6 +75,6 @@ public final class GroupOperations implements BackendOperations {
 
   @Override
   public void fail(Throwable cause) {
-    monitor.reports().backendFailed(cause);
+    monitor.reports().failed(cause);
   }
 }

@@ -174,7 +174,7 @@ public final class GroupPaths implements TcpTransport.Receiver {
     List<Runnable> onFailure = new ArrayList<>();
     heap.ifPresent(each -> onFailure.add(() -> logging(each::abandon)));
     host.ifPresent(each -> onFailure.add(each::abandon));
-    communicator.locate(shared.orElse(GroupMemory.NONE), hierarchy, onFailure);
+    communicator.locate(shared.orElse(GroupMemory.NONE), hierarchy, heap, onFailure);
   }
 
   /** Creates the paths over TCP of one more stripe. */
@@ -211,7 +211,7 @@ public final class GroupPaths implements TcpTransport.Receiver {
     }
     StripeThreads threads =
         new StripeThreads(
-            node.executor(), partFailed, monitor.state()::interrupted, connections.spin());
+            monitor.executor(), partFailed, monitor.state()::interrupted, connections.spin());
     communicator.stripe(
         new GroupStripes(communicator, further, connections.smallestBytes(), threads),
         transports::areOverTcpOnly);
@@ -264,7 +264,7 @@ public final class GroupPaths implements TcpTransport.Receiver {
   /** Returns the path of messages to a peer. */
   public MessagePath messagesTo(int peer) {
     return overHeap(peer)
-        ? new LocalMessagePath(members.rank(), local.matchers().of(peer), node.executor())
+        ? new LocalMessagePath(members.rank(), local.matchers().of(peer), monitor.executor())
         : messages.to(peer);
   }
 

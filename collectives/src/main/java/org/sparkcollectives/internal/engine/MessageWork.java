@@ -107,7 +107,7 @@ abstract class MessageWork extends PendingWork {
       begin(number);
       try {
         path.get().send(posted);
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         failed(e);
       }
     }
@@ -123,8 +123,8 @@ abstract class MessageWork extends PendingWork {
     }
 
     @Override
-    public void failed(RuntimeException cause) {
-      complete(monitor().reports().messageFailed(this, cause));
+    public void failed(Throwable cause) {
+      monitor().reports().messageFailed(this, cause);
     }
 
     @Override
@@ -152,7 +152,11 @@ abstract class MessageWork extends PendingWork {
 
     void post(long number) {
       begin(number);
-      matcher.post(posted);
+      try {
+        matcher.post(posted);
+      } catch (RuntimeException | Error e) {
+        failed(e);
+      }
     }
 
     @Override
@@ -166,14 +170,15 @@ abstract class MessageWork extends PendingWork {
     }
 
     @Override
-    public void failed(RuntimeException cause) {
-      complete(monitor().reports().messageFailed(this, cause));
+    public void failed(Throwable cause) {
+      monitor().reports().messageFailed(this, cause);
     }
 
     @Override
     protected void groupFailed() {
-      matcher.withdraw(posted);
+      // In this order: what is not posted yet when it is withdrawn is over when it is posted.
       posted.cancel();
+      matcher.withdraw(posted);
       complete(monitor().state().exceptionFor(describe()));
     }
 

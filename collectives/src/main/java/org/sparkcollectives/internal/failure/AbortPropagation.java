@@ -12,7 +12,6 @@ import org.sparkcollectives.spi.failure.FailureCodec;
 import org.sparkcollectives.spi.failure.PublishedFailure;
 import org.sparkcollectives.spi.failure.RankIdentity;
 import org.sparkcollectives.store.Store;
-import org.sparkcollectives.store.StoreException;
 
 /**
  * Carries the failure of one rank to all: through one key of the group's store, which keeps the
@@ -211,23 +210,22 @@ final class AbortPropagation implements AutoCloseable {
   /** Publishes a failure, and fails the group with the best record known. */
   private void publish(Failure failure, long sinceNanos) {
     failAtTheLatest(failure, sinceNanos);
-    if (failure.kind() == Failure.Kind.EXCEPTION || failsAtOnce()) {
+    // The others first: whatever the end of the group does on this rank, they hear of it.
+    boolean begun = background.run(() -> offer(failure));
+    if (!begun || isFinal(failure)) {
       fail(failure);
     }
-    boolean begun =
-        background.run(
-            () -> {
-              Failure best = failure;
-              try {
-                best = published.offer(failure);
-                answered(best);
-              } catch (RuntimeException e) {
-                LOG.warn("{} could not publish its failure: {}", self.where(), e.toString());
-              }
-              settle(best);
-            });
-    if (!begun) {
-      fail(failure);
+  }
+
+  private void offer(Failure failure) {
+    Failure best = failure;
+    try {
+      best = published.offer(failure);
+      answered(best);
+    } catch (RuntimeException | Error e) {
+      LOG.warn("{} could not publish its failure: {}", self.where(), e.toString());
+    } finally {
+      settle(best);
     }
   }
 
@@ -270,7 +268,7 @@ final class AbortPropagation implements AutoCloseable {
     Failure best = known;
     long start = time.nanos();
     boolean over = false;
-    while (!over && !state.failed() && best.kind() != Failure.Kind.EXCEPTION) {
+    while (!over && !state.failed() && !isFinal(best)) {
       time.sleep(REREAD.toNanos());
       // Before the last look, as a busy machine may let this thread wait for longer than that.
       over = time.nanos() - start >= SETTLE.toNanos();
@@ -282,11 +280,17 @@ final class AbortPropagation implements AutoCloseable {
     fail(best);
   }
 
+  /** Returns whether the group fails with this at once, because nothing better can come. */
+  private boolean isFinal(Failure failure) {
+    return failure.kind() == Failure.Kind.EXCEPTION || failsAtOnce();
+  }
+
   private Failure readQuietly() {
     try {
       return published.read();
-    } catch (StoreException | IllegalStateException e) {
-      // Gone, or closed by the user: this rank's own record is the best there is.
+    } catch (RuntimeException | Error e) {
+      // Gone, closed by the user, or out of memory: this rank's own record is the best there is.
+      LOG.debug("{} cannot read what others have published: {}", self.where(), e.toString());
       return null;
     }
   }

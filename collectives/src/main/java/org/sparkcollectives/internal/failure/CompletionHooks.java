@@ -52,8 +52,9 @@ public final class CompletionHooks {
     if (hooks.isEmpty()) {
       return;
     }
+    FlightRecord told = record.get();
     synchronized (this) {
-      untold.add(record.get());
+      untold.add(told);
       if (telling) {
         return;
       }
@@ -63,6 +64,9 @@ public final class CompletionHooks {
       executor.execute(this::tellAll);
     } catch (RejectedExecutionException e) {
       // The node has closed, and its groups with it.
+      stop();
+    } catch (RuntimeException | Error e) {
+      LOG.warn("{}: no thread for the completion hooks, which miss {}", rank, told.describe(), e);
       stop();
     }
   }

@@ -1,13 +1,12 @@
 package org.sparkcollectives.internal.failure;
 
 import java.time.Duration;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupAbortedException;
-import org.sparkcollectives.PeerFailedException;
-import org.sparkcollectives.TransportException;
 import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.spi.LogContext;
 import org.sparkcollectives.spi.RankContext;
@@ -93,7 +92,9 @@ public final class FailureReports {
 
   /** Reports that the path to a peer broke, which may be a consequence: see {@link BrokenPath}. */
   void pathBroken(int peer, Throwable cause) {
-    brokenPath.report(peer, cause);
+    if (!state.failed()) {
+      report(Blame.ofPath(peer, cause), "", -1);
+    }
   }
 
   /**
@@ -114,27 +115,49 @@ public final class FailureReports {
         operation -> ownFailure(operation, mismatch));
   }
 
-  /** Reports that a backend failed outside of any operation. */
-  public void backendFailed(Throwable thrown) {
+  /** Reports that something failed outside of any operation, such as a backend. */
+  public void failed(Throwable thrown) {
     if (!state.failed()) {
-      ownFailed("", -1, thrown);
+      report(Blame.of(thrown), "", -1);
     }
   }
 
-  private void ownFailed(String description, long sequenceNumber, Throwable thrown) {
-    Failure record = self.failure(kindOf(thrown), description, sequenceNumber, thrown);
-    if (thrown instanceof TransportException) {
-      brokenPath.report(record, operation -> ownFailure(operation, thrown));
-    } else {
-      propagation.operationFailed(record, operation -> ownFailure(operation, thrown));
-    }
+  /**
+   * Returns an executor for what no caller hears of: what it throws there ends the group, and never
+   * the thread.
+   */
+  public Executor guard(Executor executor) {
+    return body ->
+        executor.execute(
+            () -> {
+              try {
+                body.run();
+              } catch (RuntimeException | Error e) {
+                failed(e);
+              }
+            });
   }
 
-  /** Returns the kind of a failure. A broken connection may follow from another rank's failure. */
-  private static Failure.Kind kindOf(Throwable thrown) {
-    return thrown instanceof TransportException
-        ? Failure.Kind.CONNECTION_RESET
-        : Failure.Kind.EXCEPTION;
+  private void report(Blame blame, String operation, long sequenceNumber) {
+    Throwable cause = blame.cause();
+    switch (blame.whose()) {
+      case OWN ->
+          propagation.operationFailed(
+              self.failure(Failure.Kind.EXCEPTION, operation, sequenceNumber, cause),
+              each -> ownFailure(each, cause));
+      case OTHER_RANK ->
+          propagation.rankFailed(
+              members
+                  .identityOf(blame.rank())
+                  .failure(Failure.Kind.EXCEPTION, operation, sequenceNumber, cause),
+              null);
+      case PATH -> brokenPath.report(blame.rank(), cause);
+      case SOME_PATH ->
+          brokenPath.report(
+              self.failure(Failure.Kind.CONNECTION_RESET, operation, sequenceNumber, cause),
+              each -> ownFailure(each, cause));
+      case CONSEQUENCE -> {}
+    }
   }
 
   /** Reports that a peer has left for which an operation waits. */
@@ -185,29 +208,24 @@ public final class FailureReports {
    * group has failed.
    */
   public void partFailed(MonitoredWork work, Throwable thrown) {
-    if (state.failed()) {
-      return;
-    }
-    if (thrown instanceof TransportException transport && transport.peer() >= 0) {
-      pathBroken(transport.peer(), transport);
-    } else if (!(thrown instanceof PeerFailedException)) {
-      ownFailed(work.describe(), work.sequenceNumber(), thrown);
+    if (!state.failed()) {
+      report(Blame.of(thrown), work.describe(), work.sequenceNumber());
     }
   }
 
   /**
-   * Returns what a failed message ends with. A message that did not fit concerns its two ranks
-   * only.
+   * Ends a message that has failed; does not block. One that did not fit concerns its two ranks
+   * only. Whatever else it fails with ends the group, and the message with it.
    */
-  public Throwable messageFailed(MonitoredWork work, RuntimeException cause) {
-    if (state.failed()) {
-      return state.exceptionFor(work.describe());
+  public void messageFailed(MonitoredWork work, Throwable thrown) {
+    if (!state.failed() && thrown instanceof CollectiveMismatchException) {
+      work.complete(ownFailure(work.describe(), thrown));
+      return;
     }
-    return cause instanceof CollectiveMismatchException mismatch
-        ? new CollectiveMismatchException(
-            work.describe() + " of " + self.where() + " failed: " + cause.getMessage(),
-            mismatch.calls())
-        : ownFailure(work.describe(), cause);
+    partFailed(work, thrown);
+    if (state.failed()) {
+      work.groupFailed();
+    }
   }
 
   private CollectiveException ownFailure(String operation, Throwable thrown) {

@@ -1,6 +1,7 @@
 package org.sparkcollectives.internal.failure;
 
 import java.time.Duration;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -49,6 +50,7 @@ public final class GroupMonitor implements AutoCloseable {
   private final TimeoutHandling timeouts;
   private final FailureReports reports;
   private final RankHeartbeat heartbeat;
+  private final Executor executor;
   private final CompletionHooks completionHooks;
   private final EphemeralTimeout ephemeralTimeout = new EphemeralTimeout();
   private final PendingOperations pending = new PendingOperations();
@@ -110,7 +112,8 @@ public final class GroupMonitor implements AutoCloseable {
             propagation,
             new BrokenPath(members, state, inquiry::askWhoResponds, propagation, leaves, host),
             host);
-    this.completionHooks = new CompletionHooks(host.background(), self);
+    this.executor = reports.guard(host.background());
+    this.completionHooks = new CompletionHooks(executor, self);
     this.heartbeat = heartbeat;
     heartbeat.join(this);
   }
@@ -155,6 +158,13 @@ public final class GroupMonitor implements AutoCloseable {
   /** Returns what takes reports of events that end the group. */
   public FailureReports reports() {
     return reports;
+  }
+
+  /**
+   * Returns the executor of what this group runs in the background; what it throws ends the group.
+   */
+  public Executor executor() {
+    return executor;
   }
 
   /** Returns what log lines of this rank in this group carry. */
@@ -343,7 +353,7 @@ public final class GroupMonitor implements AutoCloseable {
   /** Ends the group, because the watchdog is stuck and no longer guards it. */
   public void watchdogStuck(String what) {
     reports.abort(new IllegalStateException(what));
-    host.background().execute(this::failPending);
+    executor.execute(this::failPending);
   }
 
   /** Publishes that this rank leaves, so that the ranks that wait for it fail. */

@@ -5,6 +5,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.internal.transport.Cancellation;
@@ -27,6 +29,8 @@ import org.sparkcollectives.spi.failure.RankIdentity;
  * failed, what it has failed with stays. Thread-safe: each transition is one compare-and-set.
  */
 public final class GroupState implements Cancellation {
+
+  private static final Logger LOG = LoggerFactory.getLogger(GroupState.class);
 
   /** The phases of a group's life. */
   public enum Phase {
@@ -192,8 +196,17 @@ public final class GroupState implements Cancellation {
     if (before == null) {
       return false;
     }
-    listeners.forEach(Runnable::run);
+    listeners.forEach(this::run);
     return true;
+  }
+
+  /** Runs a listener. What one throws concerns neither the others nor the caller. */
+  private void run(Runnable listener) {
+    try {
+      listener.run();
+    } catch (RuntimeException | Error e) {
+      LOG.error("{} has failed, and something that ends with it could not be ended", self, e);
+    }
   }
 
   /**
@@ -222,7 +235,10 @@ public final class GroupState implements Cancellation {
     return ending == null ? null : ending.record();
   }
 
-  /** Runs {@code listener}, which must not block, once when the group fails, or now if it has. */
+  /**
+   * Runs {@code listener}, which must not block, once when the group fails, or now if it has. What
+   * it throws is logged.
+   */
   public void onFailure(Runnable listener) {
     AtomicReference<Runnable> once = new AtomicReference<>(listener);
     Runnable runOnce =
@@ -234,7 +250,7 @@ public final class GroupState implements Cancellation {
         };
     listeners.add(runOnce);
     if (failed()) {
-      runOnce.run();
+      run(runOnce);
     }
   }
 

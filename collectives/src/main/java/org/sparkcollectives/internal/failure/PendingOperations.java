@@ -63,8 +63,6 @@ final class PendingOperations {
 
   /** Ends what no thread runs, because the group has failed. Does not block. */
   void fail() {
-    for (MonitoredWork work : works) {
-      work.groupFailed();
-    }
+    RunAll.of(works.stream().<Runnable>map(work -> work::groupFailed).toList());
   }
 }

@@ -163,27 +163,36 @@ public abstract class PendingWork extends MonitoredWork {
   @Override
   public final void complete(Throwable cause) {
     CompletableFuture<List<Tensor>> dependents;
-    // The tensors belong to the operation until it is seen to be completed.
-    String hash =
-        cause == null && !completed && monitor.recordsHashes() ? TensorHash.of(outputs) : "";
+    Throwable outcome = cause;
+    String hash = "";
+    try {
+      // The tensors belong to the operation until it is seen to be completed.
+      hash = cause == null && !completed && monitor.recordsHashes() ? TensorHash.of(outputs) : "";
+    } catch (RuntimeException | Error e) {
+      monitor.reports().partFailed(this, e);
+      outcome = monitor.state().failed() ? monitor.state().exceptionFor(describe()) : e;
+    }
     synchronized (lock) {
       if (completed) {
         return;
       }
       entry.wrote(hash);
-      entry.completed(cause == null);
+      entry.completed(outcome == null);
       // This comes before the completion is visible: what a waiter begins then must not get the
       // extension.
       monitor.ephemeralTimeout().giveBack(extension);
-      failure = cause;
+      failure = outcome;
       completed = true;
       dependents = future;
       lock.notifyAll();
     }
     monitor.end(this);
-    monitor.completionHooks().tell(entry::snapshot);
-    if (dependents != null) {
-      settle(dependents);
+    try {
+      monitor.completionHooks().tell(entry::snapshot);
+    } finally {
+      if (dependents != null) {
+        settle(dependents);
+      }
     }
   }
 

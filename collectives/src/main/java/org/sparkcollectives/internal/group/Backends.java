@@ -14,6 +14,7 @@ import java.util.function.Function;
 import org.sparkcollectives.BackendConfig;
 import org.sparkcollectives.Device;
 import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.internal.failure.RunAll;
 import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.internal.transport.Endpoint;
 import org.sparkcollectives.spi.Backend;
@@ -90,7 +91,7 @@ final class Backends implements AutoCloseable {
       if (backends == null) {
         // The netty backend is closed by its maker.
         byName.remove(BackendRegistry.NETTY);
-        byName.values().forEach(Backend::close);
+        closeEach(byName.values());
       }
     }
   }
@@ -245,7 +246,16 @@ final class Backends implements AutoCloseable {
   public void close() {
     List<Backend> last = new ArrayList<>(all);
     Collections.reverse(last);
-    ClosingSteps.run(last.stream().<Runnable>map(each -> each::close).toArray(Runnable[]::new));
+    closeEach(last);
+  }
+
+  /** Closes all backends but the one that was built in, which its maker closes. */
+  void closeOthers() {
+    closeEach(all.stream().filter(each -> each != netty).toList());
+  }
+
+  private static void closeEach(Collection<Backend> backends) {
+    RunAll.of(backends.stream().<Runnable>map(each -> each::close).toList());
   }
 
   /** Returns the backends as users name them. */

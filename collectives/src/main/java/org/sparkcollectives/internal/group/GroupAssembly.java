@@ -10,6 +10,7 @@ import org.sparkcollectives.BackendConfig;
 import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.CostConfiguration;
 import org.sparkcollectives.DebugLevel;
+import org.sparkcollectives.ErrorHandling;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.GroupStatistics.Paths;
 import org.sparkcollectives.config.Configuration;
@@ -31,6 +32,7 @@ import org.sparkcollectives.internal.engine.Waiter;
 import org.sparkcollectives.internal.failure.GroupMonitor;
 import org.sparkcollectives.internal.failure.RankHeartbeat;
 import org.sparkcollectives.internal.failure.RankHost;
+import org.sparkcollectives.internal.failure.RunAll;
 import org.sparkcollectives.internal.failure.Watchdog;
 import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.spi.LogContext;
@@ -47,6 +49,9 @@ import org.sparkcollectives.store.StoreLease;
  *     each attempt; empty for that one
  */
 record GroupAssembly(Store store, RankContext context, String path) implements Subgroups.Assembly {
+
+  /** How long the paths of a group that could not be made wait for what peers have begun. */
+  private static final Duration CLOSE_OF_NEW_PATHS = Duration.ofSeconds(1);
 
   private static final Logger LOG = LoggerFactory.getLogger(GroupAssembly.class);
 
@@ -94,37 +99,42 @@ record GroupAssembly(Store store, RankContext context, String path) implements S
       GroupOrigin origin,
       Runnable afterClose) {
     requireTransports(members, options.transports());
+    Undo undo = new Undo();
+    try {
+      return assemble(undo, node, members, options, parent, origin, afterClose);
+    } catch (RuntimeException | Error e) {
+      undo.after(e);
+      throw e;
+    }
+  }
+
+  private RankGroup assemble(
+      Undo undo,
+      CollectiveNode node,
+      Membership members,
+      GroupOptions options,
+      GroupMonitor parent,
+      GroupOrigin origin,
+      Runnable afterClose) {
     BackendConfig backendConfig = BackendConfig.parse(options.backend().orElseThrow());
     StoreLease lease = StoreLease.of(store.withPrefix(members.name()));
+    // Ends whatever still listens to the store, also of a monitor that is made in part.
+    undo.add(() -> lease.revoke(new IllegalStateException(members + " could not be made")));
     Store groupStore = lease.store();
     CollectiveNode.LocalGroup local = node.join(members.id(), members.size());
-    RankHost host = new RankHost(context, node.executor());
+    undo.add(() -> node.leave(members.id()));
     GroupMonitor monitor =
-        parent == null
-            ? new GroupMonitor(
-                members,
-                groupStore,
-                options.errorHandling().orElseThrow(),
-                new RankHeartbeat(
-                    members,
-                    groupStore,
-                    Backends.needPeers(backendConfig),
-                    local.heartbeatElection(),
-                    host),
-                host)
-            : new GroupMonitor(members, groupStore, options.errorHandling().orElseThrow(), parent);
-    OperationQueue queue = new OperationQueue(monitor, node.executor());
+        monitor(
+            node, local, members, groupStore, options, parent, Backends.needPeers(backendConfig));
+    undo.add(monitor::close);
+    OperationQueue queue = new OperationQueue(monitor, monitor.executor());
     monitor.reportsProgressOf(queue::progress);
     GroupTransports transports =
         GroupTransports.of(members, options.transports(), context.configuration());
-    GroupPaths paths =
-        new GroupPaths(
-            members,
-            node,
-            local,
-            monitor,
-            Waiter.of(monitor, spin(members, context.configuration())),
-            transports);
+    Waiter waiter = Waiter.of(monitor, spin(members, context.configuration()));
+    undo.add(waiter.sockets()::close);
+    GroupPaths paths = new GroupPaths(members, node, local, monitor, waiter, transports);
+    undo.add(() -> paths.close(-1, CLOSE_OF_NEW_PATHS, true));
     paths.stripe(TcpConnections.of(members, context.configuration()), queue::partFailed);
     paths.open();
     RankMessages messages =
@@ -142,7 +152,7 @@ record GroupAssembly(Store store, RankContext context, String path) implements S
             algorithms,
             comparison,
             () ->
-                ClosingSteps.run(
+                RunAll.of(
                     () ->
                         paths.close(
                             queue.lastSequenceNumber(),
@@ -151,60 +161,73 @@ record GroupAssembly(Store store, RankContext context, String path) implements S
                     () -> node.leave(members.id())));
     Watchdog.Watched polled = new GroupPoll(monitor, queue);
     node.watchdog().watch(polled);
-    boolean assembled = false;
-    try {
-      Backends backends =
-          Backends.of(
-              backendConfig,
-              netty,
-              members,
-              groupStore,
-              options,
-              name -> new GroupOperations(name, queue, messages.numbers(), comparison),
-              context,
-              origin);
-      if (backends.useHostMemory()) {
-        monitor.reachesPeersOver(transports.paths(members.rank()));
-      }
-      RankGroup group =
-          new RankGroup(
-              queue,
-              options,
-              backends,
-              lease,
-              this,
-              () ->
-                  ClosingSteps.run(
-                      () -> node.watchdog().forget(polled),
-                      () -> context.left(members.name()),
-                      () -> log(members, options, "{} is closed", members),
-                      node::release,
-                      afterClose));
-      context.joined(members.name(), members.identity().lost());
-      context.opened(RankProcessGroup.of(group, false));
-      if (parent == null && members.rank() == 0 && !members.isOneNode()) {
-        Paths pairs = transports.pairs();
-        LOG.info(
-            "{}; pairs of ranks: heap {}, shm {}, tcp {}",
-            members.layout(),
-            pairs.heap(),
-            pairs.sharedMemory(),
-            pairs.tcp());
-      }
-      log(
-          members,
-          options,
-          "{} with {} and {}",
-          members,
-          options.backend().orElseThrow(),
-          options.transports());
-      assembled = true;
-      return group;
-    } finally {
-      if (!assembled) {
-        ClosingSteps.run(() -> node.watchdog().forget(polled), netty::close, monitor::close);
-      }
+    undo.add(() -> node.watchdog().forget(polled));
+    Backends backends =
+        Backends.of(
+            backendConfig,
+            netty,
+            members,
+            groupStore,
+            options,
+            name -> new GroupOperations(name, queue, messages.numbers(), comparison),
+            context,
+            origin);
+    undo.add(backends::closeOthers);
+    if (backends.useHostMemory()) {
+      monitor.reachesPeersOver(transports.paths(members.rank()));
     }
+    RankGroup group =
+        new RankGroup(
+            queue,
+            options,
+            backends,
+            lease,
+            this,
+            () ->
+                RunAll.of(
+                    () -> node.watchdog().forget(polled),
+                    () -> context.left(members.name()),
+                    () -> log(members, options, "{} is closed", members),
+                    node::release,
+                    afterClose));
+    context.joined(members.name(), members.identity().lost());
+    undo.add(() -> context.left(members.name()));
+    context.opened(RankProcessGroup.of(group, false));
+    if (parent == null && members.rank() == 0 && !members.isOneNode()) {
+      Paths pairs = transports.pairs();
+      LOG.info(
+          "{}; pairs of ranks: heap {}, shm {}, tcp {}",
+          members.layout(),
+          pairs.heap(),
+          pairs.sharedMemory(),
+          pairs.tcp());
+    }
+    log(
+        members,
+        options,
+        "{} with {} and {}",
+        members,
+        options.backend().orElseThrow(),
+        options.transports());
+    return group;
+  }
+
+  private GroupMonitor monitor(
+      CollectiveNode node,
+      CollectiveNode.LocalGroup local,
+      Membership members,
+      Store groupStore,
+      GroupOptions options,
+      GroupMonitor parent,
+      boolean needPeers) {
+    ErrorHandling mode = options.errorHandling().orElseThrow();
+    if (parent != null) {
+      return new GroupMonitor(members, groupStore, mode, parent);
+    }
+    RankHost host = new RankHost(context, node.executor());
+    RankHeartbeat heartbeat =
+        new RankHeartbeat(members, groupStore, needPeers, local.heartbeatElection(), host);
+    return new GroupMonitor(members, groupStore, mode, heartbeat, host);
   }
 
   private static PathCosts costs(Configuration configuration) {

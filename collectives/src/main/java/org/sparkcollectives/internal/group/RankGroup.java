@@ -12,6 +12,7 @@ import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.GroupStatistics;
 import org.sparkcollectives.internal.engine.OperationQueue;
 import org.sparkcollectives.internal.failure.GroupMonitor;
+import org.sparkcollectives.internal.failure.RunAll;
 import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.object.ObjectCodec;
 import org.sparkcollectives.store.Deadline;
@@ -247,24 +248,20 @@ final class RankGroup {
     if (!monitor.state().beginClose()) {
       return;
     }
-    try {
-      subgroups.close(timeout);
-      drain(timeout);
-      leave();
-    } finally {
-      ClosingSteps.run(
-          monitor::poll,
-          () ->
-              stores.revoke(
-                  new IllegalStateException(
-                      "Group \"" + name() + "\" is closed on rank " + rank())),
-          this::awaitRunner,
-          backends::close,
-          () -> monitor.completionHooks().await(HOOKS_TIMEOUT),
-          monitor::close,
-          this::removeKeysIfLast,
-          afterClose);
-    }
+    RunAll.of(
+        () -> subgroups.close(timeout),
+        () -> drain(timeout),
+        this::leave,
+        monitor::poll,
+        () ->
+            stores.revoke(
+                new IllegalStateException("Group \"" + name() + "\" is closed on rank " + rank())),
+        this::awaitRunner,
+        backends::close,
+        () -> monitor.completionHooks().await(HOOKS_TIMEOUT),
+        monitor::close,
+        this::removeKeysIfLast,
+        afterClose);
   }
 
   /**

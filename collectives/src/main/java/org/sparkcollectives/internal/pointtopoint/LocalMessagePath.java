@@ -1,6 +1,9 @@
 package org.sparkcollectives.internal.pointtopoint;
 
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
 
@@ -9,6 +12,8 @@ public final class LocalMessagePath implements MessagePath {
 
   /** The largest message that is copied on the thread that completes the match. */
   private static final long COPY_AT_ONCE_BYTES = 256 * 1024;
+
+  private static final Logger LOG = LoggerFactory.getLogger(LocalMessagePath.class);
 
   private final int self;
   private final MessageMatcher peer;
@@ -56,11 +61,15 @@ public final class LocalMessagePath implements MessagePath {
     @Override
     public void accept(PostedReceive receive) {
       send.matched();
-      if (send.count() * send.dtype().bytes() <= COPY_AT_ONCE_BYTES) {
-        send.copyTo(receive);
-      } else {
-        executor.execute(() -> send.copyTo(receive));
+      if (send.count() * send.dtype().bytes() > COPY_AT_ONCE_BYTES) {
+        try {
+          executor.execute(() -> send.copyTo(receive));
+          return;
+        } catch (RejectedExecutionException | OutOfMemoryError e) {
+          LOG.debug("no thread for a copy, which is made here: {}", e.toString());
+        }
       }
+      send.copyTo(receive);
     }
 
     @Override

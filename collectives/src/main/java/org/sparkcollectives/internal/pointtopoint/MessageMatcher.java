@@ -33,7 +33,8 @@ public final class MessageMatcher {
     OfferedMessage offer;
     synchronized (this) {
       offer = takeFirst(offers, receive::takes);
-      if (offer == null) {
+      // One that has ended before it came here would stay: its end has found nothing to withdraw.
+      if (offer == null && !closed && !receive.hasEnded()) {
         receives.add(receive);
       }
     }

@@ -31,7 +31,7 @@ public final class PostedReceive {
     void received();
 
     /** Notes that the receive failed; the tensor may hold a part of the message. */
-    void failed(RuntimeException cause);
+    void failed(Throwable cause);
   }
 
   private final int source;
@@ -100,17 +100,31 @@ public final class PostedReceive {
         -1);
   }
 
-  /** Writes the next elements of the message; returns false if the receive was cancelled. */
-  synchronized boolean write(int count, ByteBuffer source) {
-    if (ended) {
-      return false;
+  /**
+   * Writes the next elements of the message; returns false if the receive has ended. It ends with
+   * what its tensor throws, which concerns nobody who brings the message.
+   */
+  boolean write(int count, ByteBuffer source) {
+    Throwable thrown;
+    synchronized (this) {
+      if (ended) {
+        return false;
+      }
+      try {
+        tensor.write(written, count, source);
+        written += count;
+        return true;
+      } catch (RuntimeException | Error e) {
+        thrown = e;
+      }
     }
-    tensor.write(written, count, source);
-    written += count;
-    return true;
+    fail(thrown);
+    return false;
   }
 
-  /** Writes the whole message, unless the receive was cancelled. */
+  /**
+   * Writes the whole message, unless the receive was cancelled; throws what either tensor throws.
+   */
   synchronized void write(HostTensor message) {
     if (!ended) {
       tensor.copyFrom(0, message, 0, tensor.count());
@@ -139,10 +153,15 @@ public final class PostedReceive {
   }
 
   /** Ends the receive with a failure, unless it has ended. */
-  void fail(RuntimeException cause) {
+  void fail(Throwable cause) {
     if (cancel()) {
       listener.failed(cause);
     }
+  }
+
+  /** Returns whether the receive is over, whatever its outcome. */
+  synchronized boolean hasEnded() {
+    return ended;
   }
 
   /** Ends the receive without a call of its listener; returns false if it has ended already. */

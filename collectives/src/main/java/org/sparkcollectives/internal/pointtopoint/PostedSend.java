@@ -2,6 +2,7 @@ package org.sparkcollectives.internal.pointtopoint;
 
 import java.nio.ByteBuffer;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.spi.tensor.DirectTensor;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
@@ -22,7 +23,7 @@ public final class PostedSend {
     void sent();
 
     /** Notes that the send failed. */
-    void failed(RuntimeException cause);
+    void failed(Throwable cause);
   }
 
   private final int tag;
@@ -53,25 +54,51 @@ public final class PostedSend {
     listener.matched();
   }
 
-  /** Reads elements of the message into {@code memory}; returns false if the send was cancelled. */
-  synchronized boolean read(long offset, int count, ByteBuffer memory) {
-    if (ended) {
-      return false;
+  /**
+   * Reads elements of the message into {@code memory}; returns false if the send has ended. It ends
+   * with what its tensor throws, which concerns nobody who takes the message.
+   */
+  boolean read(long offset, int count, ByteBuffer memory) {
+    Throwable thrown;
+    synchronized (this) {
+      if (ended) {
+        return false;
+      }
+      try {
+        tensor.read(offset, count, memory);
+        return true;
+      } catch (RuntimeException | Error e) {
+        thrown = e;
+      }
     }
-    tensor.read(offset, count, memory);
-    return true;
+    fail(thrown);
+    return false;
   }
 
-  /** Copies the whole message to a receive of this JVM, and ends both. */
+  /**
+   * Copies the whole message to a receive of this JVM, and ends both. If one of the two tensors
+   * throws, its rank has failed, and the other side ends with the group.
+   */
   void copyTo(PostedReceive receive) {
+    Throwable thrown = null;
     synchronized (this) {
       if (ended) {
         return;
       }
-      receive.write(tensor);
+      try {
+        receive.write(tensor);
+      } catch (RuntimeException | Error e) {
+        thrown = e;
+      }
     }
-    receive.finish();
-    finish();
+    if (thrown == null) {
+      receive.finish();
+      finish();
+    } else if (DirectTensor.arose(thrown, tensor)) {
+      fail(thrown);
+    } else {
+      receive.fail(thrown);
+    }
   }
 
   /** Ends the send, all of whose message has been read. */
@@ -82,7 +109,7 @@ public final class PostedSend {
   }
 
   /** Ends the send with a failure, unless it has ended. */
-  void fail(RuntimeException cause) {
+  void fail(Throwable cause) {
     if (cancel()) {
       listener.failed(cause);
     }

@@ -11,9 +11,9 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.HashMap;
 import java.util.Map;
-import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.TransportException;
 import org.sparkcollectives.internal.transport.ConnectionListener;
 
 /** The receiving side of one connection of messages. Lives on the connection's event loop. */
@@ -28,7 +28,7 @@ public final class TcpMessageReceiver extends SimpleChannelInboundHandler<ByteBu
   private volatile boolean ended;
 
   /** The reason why the connection ended; null until it has. */
-  private String end;
+  private Throwable end;
 
   private TcpMessageReceiver(int source, MessageMatcher matcher, ConnectionListener listener) {
     this.source = source;
@@ -127,16 +127,16 @@ public final class TcpMessageReceiver extends SimpleChannelInboundHandler<ByteBu
 
   @Override
   public void channelInactive(ChannelHandlerContext unused) {
-    gone("the connection was lost");
+    gone(new IOException("the connection was lost"));
   }
 
   @Override
   public void exceptionCaught(ChannelHandlerContext unused, Throwable cause) {
-    gone(cause.toString());
+    gone(cause);
     context.close();
   }
 
-  private void gone(String how) {
+  private void gone(Throwable how) {
     matcher.forget(source);
     if (end != null) {
       return;
@@ -146,9 +146,14 @@ public final class TcpMessageReceiver extends SimpleChannelInboundHandler<ByteBu
       return;
     }
     ended = true;
-    underWay.values().forEach(each -> each.fail(new CollectiveException(how)));
+    underWay.values().forEach(each -> each.fail(lost()));
     underWay.clear();
-    listener.broken(new IOException(how));
+    listener.broken(how);
+  }
+
+  private TransportException lost() {
+    return new TransportException(
+        "the connection from rank " + source + " ended: " + end, source, end);
   }
 
   private final class TcpMessage implements OfferedMessage {
@@ -190,20 +195,29 @@ public final class TcpMessageReceiver extends SimpleChannelInboundHandler<ByteBu
           .executor()
           .execute(
               () -> {
-                if (end != null) {
-                  receive.fail(new CollectiveException(end));
-                  return;
-                }
-                if (count > 0) {
-                  underWay.put(id, receive);
-                }
-                ChannelFuture accepted =
-                    context.writeAndFlush(MessageFrames.accept(context.alloc(), id));
-                if (count == 0) {
-                  // No data follows, but the sender must know before this rank may leave.
-                  accepted.addListener(sent -> receive.finish());
+                try {
+                  acceptHere(receive);
+                } catch (RuntimeException | Error e) {
+                  // The event loop would swallow it.
+                  receive.fail(e);
                 }
               });
+    }
+
+    private void acceptHere(PostedReceive receive) {
+      if (end != null) {
+        receive.fail(lost());
+        return;
+      }
+      if (count > 0) {
+        underWay.put(id, receive);
+      }
+      ChannelFuture accepted = context.writeAndFlush(MessageFrames.accept(context.alloc(), id));
+      accepted.addListener(ChannelFutureListener.FIRE_EXCEPTION_ON_FAILURE);
+      if (count == 0) {
+        // No data follows, but the sender must know before this rank may leave.
+        accepted.addListener(sent -> receive.finish());
+      }
     }
 
     @Override

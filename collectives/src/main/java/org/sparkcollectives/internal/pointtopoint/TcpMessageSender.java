@@ -49,15 +49,26 @@ final class TcpMessageSender extends SimpleChannelInboundHandler<ByteBuf> {
     context = added;
   }
 
-  /** Offers a message; on the event loop. */
+  /** Offers a message; on the event loop, which would swallow an exception. */
   void offer(PostedSend send) {
+    try {
+      tryToOffer(send);
+    } catch (RuntimeException | Error e) {
+      send.fail(e);
+    }
+  }
+
+  private void tryToOffer(PostedSend send) {
     Message message = new Message(nextId++, send);
     offered.put(message.id, message);
     boolean within = sending;
     sending = true;
     try {
-      context.writeAndFlush(
-          MessageFrames.offer(context.alloc(), message.id, send.tag(), send.dtype(), send.count()));
+      context
+          .writeAndFlush(
+              MessageFrames.offer(
+                  context.alloc(), message.id, send.tag(), send.dtype(), send.count()))
+          .addListener(ChannelFutureListener.FIRE_EXCEPTION_ON_FAILURE);
     } finally {
       sending = within;
     }
@@ -130,8 +141,8 @@ final class TcpMessageSender extends SimpleChannelInboundHandler<ByteBuf> {
   }
 
   /**
-   * Sends the next part of a message; returns false if the send was cancelled, for example because
-   * its group failed.
+   * Sends the next part of a message; returns false if the send has ended, for example because its
+   * group failed.
    */
   private boolean sendPart(Message message, long left) {
     int width = message.send.dtype().bytes();
@@ -147,7 +158,7 @@ final class TcpMessageSender extends SimpleChannelInboundHandler<ByteBuf> {
     frame.writerIndex(prefix + elements * width);
     message.sent += elements;
     ProcessCounters.sent(frame.readableBytes());
-    context.write(frame);
+    context.write(frame).addListener(ChannelFutureListener.FIRE_EXCEPTION_ON_FAILURE);
     return true;
   }
 

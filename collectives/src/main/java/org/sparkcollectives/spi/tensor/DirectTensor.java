@@ -95,7 +95,12 @@ public final class DirectTensor extends HostTensor {
 
   private void acquire() {
     if (lease != null) {
-      lease.acquire();
+      try {
+        lease.acquire();
+      } catch (RuntimeException | Error e) {
+        e.addSuppressed(new Fault(this));
+        throw e;
+      }
     }
   }
 
@@ -224,5 +229,32 @@ public final class DirectTensor extends HostTensor {
 
   private int slotIndex(long elements) {
     return (int) (elements * ArrayType.slots(dtype()));
+  }
+
+  /**
+   * Returns whether an exception arose in memory that is a part of {@code tensor}. A thread copies
+   * between two tensors, one of which may be another rank's, and the exception itself does not say
+   * which of them it was.
+   */
+  public static boolean arose(Throwable thrown, HostTensor tensor) {
+    for (Throwable each : thrown.getSuppressed()) {
+      if (each instanceof Fault fault && fault.tensor != null) {
+        return fault.tensor.overlaps(tensor);
+      }
+    }
+    return false;
+  }
+
+  /** Says of the exception that suppresses it in whose memory that arose. */
+  private static final class Fault extends RuntimeException {
+
+    private static final long serialVersionUID = 1;
+
+    private final transient DirectTensor tensor;
+
+    Fault(DirectTensor tensor) {
+      super("in the memory of " + tensor, null, false, false);
+      this.tensor = tensor;
+    }
   }
 }

@@ -7,7 +7,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * Memory that is freed when it is closed and no longer used. A reader or writer acquires it before
  * and releases it after. Thread-safe; nothing blocks.
  */
-public final class LeasedMemory implements AutoCloseable {
+public class LeasedMemory implements AutoCloseable {
 
   /** The bit that says closed; the others count the users of the memory. */
   private static final int CLOSED = Integer.MIN_VALUE;

@@ -128,6 +128,37 @@ class AbortPropagationTest {
   }
 
   @Test
+  void theOthersHearOfItBeforeTheGroupEndsHere() {
+    open(ErrorHandling.CLEAN_UP_ONLY);
+    state.onFailure(
+        () -> {
+          assertThat(published.read()).isEqualTo(failure(Failure.Kind.EXCEPTION, 0));
+          throw new StackOverflowError("of the end");
+        });
+    propagation.operationFailed(failure(Failure.Kind.EXCEPTION, 0), AbortPropagationTest::own);
+    assertThat(state.phase()).isEqualTo(Phase.FAILED);
+    assertThat(published.read()).isEqualTo(failure(Failure.Kind.EXCEPTION, 0));
+  }
+
+  @Test
+  void aStoreThatThrowsAnErrorLeavesTheRankWithWhatItKnows() {
+    Store broken =
+        (Store)
+            Proxy.newProxyInstance(
+                AbortPropagationTest.class.getClassLoader(),
+                new Class<?>[] {Store.class},
+                (proxy, method, arguments) -> {
+                  if (method.getName().startsWith("with")) {
+                    return proxy;
+                  }
+                  throw new OutOfMemoryError("of a store");
+                });
+    open(ErrorHandling.CLEAN_UP_ONLY, broken);
+    propagation.operationFailed(failure(Failure.Kind.CONNECTION_RESET, 1), null);
+    assertThat(state.failure()).isEqualTo(failure(Failure.Kind.CONNECTION_RESET, 1));
+  }
+
+  @Test
   void aConsequenceWaitsAMomentForTheCauseAndThenFailsTheGroup() {
     open(ErrorHandling.CLEAN_UP_ONLY);
     time.after(

@@ -115,7 +115,7 @@ class FailureReportsTest {
 
   @Test
   void aBackendThatFailsOutsideOfAnOperationFailsTheGroup() {
-    reports.backendFailed(new IllegalStateException("no device"));
+    reports.failed(new IllegalStateException("no device"));
     assertThat(failure().kind()).isEqualTo(Failure.Kind.EXCEPTION);
     assertThat(thrown()).hasMessageContaining("no device");
   }
@@ -171,9 +171,8 @@ class FailureReportsTest {
   void aMessageThatDoesNotFitConcernsItsTwoRanksOnly() {
     StubWork work = StubWork.begun(monitor, 7);
     List<CollectiveCall> calls = List.of();
-    Throwable thrown =
-        reports.messageFailed(work, new CollectiveMismatchException("other sizes", calls));
-    assertThat(thrown)
+    reports.messageFailed(work, new CollectiveMismatchException("other sizes", calls));
+    assertThat(work.exception())
         .isInstanceOf(CollectiveMismatchException.class)
         .hasMessageContaining("other sizes");
     assertThat(monitor.state().failed()).isFalse();

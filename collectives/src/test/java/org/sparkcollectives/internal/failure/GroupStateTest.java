@@ -169,6 +169,26 @@ class GroupStateTest {
   }
 
   @Test
+  void whatAListenerThrowsKeepsNoOtherFromHearing() {
+    List<String> heard = new ArrayList<>();
+    state.onFailure(
+        () -> {
+          throw new OutOfMemoryError("of a listener");
+        });
+    state.onFailure(
+        () -> {
+          throw new IllegalStateException("of another");
+        });
+    state.onFailure(() -> heard.add("last"));
+    assertThat(state.fail(failure(Failure.Kind.TIMEOUT, 1))).isTrue();
+    assertThat(heard).containsExactly("last");
+    state.onFailure(
+        () -> {
+          throw new IllegalStateException("of one that comes late");
+        });
+  }
+
+  @Test
   void anInterruptOfAWaitingThreadIsReported() {
     state.interrupted();
     assertThat(interrupts).hasValue(1);

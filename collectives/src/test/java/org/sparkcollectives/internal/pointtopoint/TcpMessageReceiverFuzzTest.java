@@ -45,7 +45,7 @@ class TcpMessageReceiverFuzzTest {
     }
 
     @Override
-    public void failed(RuntimeException cause) {
+    public void failed(Throwable cause) {
       ends.add(cause.getMessage());
     }
 

@@ -39,7 +39,7 @@ class TcpMessageSenderFuzzTest {
     }
 
     @Override
-    public void failed(RuntimeException cause) {
+    public void failed(Throwable cause) {
       ends.add("failed");
     }
   }

@@ -4,6 +4,7 @@ import java.util.function.Supplier;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.internal.kernel.ReduceKernel;
+import org.sparkcollectives.internal.transport.LentTensorException;
 import org.sparkcollectives.internal.transport.MessageMismatch;
 import org.sparkcollectives.internal.transport.OperationHeader;
 import org.sparkcollectives.internal.transport.Pair;
@@ -61,6 +62,9 @@ final class HeapPair implements Pair {
     try {
       tensor.copyFrom(0, message.tensor(), 0, tensor.count());
       read = true;
+    } catch (RuntimeException | Error e) {
+      LentTensorException.throwIfArose(e, peer, message.tensor());
+      throw e;
     } finally {
       release(message, read);
     }
@@ -78,6 +82,9 @@ final class HeapPair implements Pair {
     try {
       kernel.accumulate(accumulator, 0, message.tensor(), 0, accumulator.count());
       read = true;
+    } catch (RuntimeException | Error e) {
+      LentTensorException.throwIfArose(e, peer, message.tensor());
+      throw e;
     } finally {
       release(message, read);
     }

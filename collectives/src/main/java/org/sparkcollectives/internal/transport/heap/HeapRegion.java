@@ -10,6 +10,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.internal.transport.LentTensorException;
 import org.sparkcollectives.internal.transport.MessageMismatch;
 import org.sparkcollectives.internal.transport.OperationHeader;
 import org.sparkcollectives.internal.transport.Progress;
@@ -229,6 +230,23 @@ public final class HeapRegion implements SharedRegion {
     }
     phases.done(rank, operation);
     wakeOthers();
+  }
+
+  /**
+   * Finds out whether an exception arose in a tensor that another rank publishes; before {@link
+   * #abandon}.
+   *
+   * @throws LentTensorException if so
+   */
+  public void attribute(Throwable thrown) {
+    for (int peer = 0; peer < size(); peer++) {
+      HeapPhases.Published theirs = peer == rank ? null : phases.publishedBy(peer, operation);
+      if (theirs != null) {
+        for (HostTensor each : theirs.tensors()) {
+          LentTensorException.throwIfArose(thrown, ranks[peer], each);
+        }
+      }
+    }
   }
 
   /**

@@ -47,7 +47,7 @@ final class NettySource extends ChannelInboundHandlerAdapter implements ByteSour
       boundaries.follow(received);
     } catch (TransportException e) {
       received.release();
-      breakOff(e.getMessage());
+      breakOff(e.getMessage(), e);
       return;
     }
     if (boundaries.ended()) {
@@ -119,19 +119,19 @@ final class NettySource extends ChannelInboundHandlerAdapter implements ByteSour
     if (boundaries.ended()) {
       listener.finished(boundaries.lastCollective());
     } else {
-      breakOff("the connection was lost " + boundaries.describe());
+      breakOff("the connection was lost " + boundaries.describe(), null);
     }
   }
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-    breakOff(cause + ", " + boundaries.describe());
+    breakOff(cause + ", " + boundaries.describe(), cause);
   }
 
-  private void breakOff(String how) {
+  private void breakOff(String how, Throwable cause) {
     if (!closed && !broken) {
       broken = true;
-      listener.broken(new IOException(how));
+      listener.broken(new IOException(how, cause));
     }
     channel.close();
   }

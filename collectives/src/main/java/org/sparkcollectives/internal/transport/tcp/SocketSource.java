@@ -72,7 +72,7 @@ final class SocketSource extends ChannelInboundHandlerAdapter
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-    breakOff(cause.toString());
+    breakOff(cause.toString(), cause);
   }
 
   @Override
@@ -94,9 +94,9 @@ final class SocketSource extends ChannelInboundHandlerAdapter
       reader.read(received);
       return true;
     } catch (TransportException e) {
-      breakOff(e.getMessage());
+      breakOff(e.getMessage(), e);
     } catch (IOException e) {
-      breakOff(e.toString());
+      breakOff(e.toString(), e);
     }
     return false;
   }
@@ -119,7 +119,7 @@ final class SocketSource extends ChannelInboundHandlerAdapter
     int count = channel.directSocket().read(received);
     received.flip();
     if (count < 0) {
-      breakOff("the connection was lost");
+      breakOff("the connection was lost", null);
     }
     return count > 0;
   }
@@ -141,9 +141,9 @@ final class SocketSource extends ChannelInboundHandlerAdapter
     listener.finished(lastCollective);
   }
 
-  private void breakOff(String how) {
+  private void breakOff(String how, Throwable cause) {
     ended = true;
-    listener.broken(new IOException(how));
+    listener.broken(new IOException(how, cause));
     channel.close();
   }
 
@@ -155,7 +155,7 @@ final class SocketSource extends ChannelInboundHandlerAdapter
     try {
       return (received != null && received.hasRemaining()) || fill();
     } catch (IOException e) {
-      breakOff(e.toString());
+      breakOff(e.toString(), e);
       return false;
     }
   }

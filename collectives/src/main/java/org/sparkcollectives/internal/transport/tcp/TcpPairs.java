@@ -145,7 +145,7 @@ public final class TcpPairs {
       @Override
       public void broken(Throwable cause) {
         if (!closed) {
-          ranks.listeners().apply(peer).broken(ranks.lost(peer, cause, null));
+          ranks.listeners().apply(peer).broken(ranks.lost(peer, cause, cause));
         }
       }
     };
