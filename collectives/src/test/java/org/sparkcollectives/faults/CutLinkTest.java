@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -123,8 +124,12 @@ class CutLinkTest {
         for (int rank = 0; rank < SIZE; rank++) {
           String text =
               String.format(
+                  Locale.ROOT,
                   "rank %d is cut off after %.1f ms; rank %d %s",
-                  victim, moment / 1e6, rank, all.get(rank));
+                  victim,
+                  moment / 1e6,
+                  rank,
+                  all.get(rank));
           System.out.println(text);
           if (!all.get(rank).joined()) {
             assertThat(all.get(rank).outcome().message()).containsPattern(WHO_IS_MISSING);

@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 import java.util.stream.IntStream;
 
@@ -87,6 +88,7 @@ record FaultCase(
   @Override
   public String toString() {
     return String.format(
+        Locale.ROOT,
         "case %d of seed %d: %s of rank %d of %d, %.3f ms into %s, over %s",
         number,
         seed,

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -79,6 +80,7 @@ class FaultInjectionTest {
       }
     }
     System.out.printf(
+        Locale.ROOT,
         "%d cases of seed %d in %d s, from the fault to the last exception in ms, median / maximum"
             + " (cases):%n%s",
         number - first,

@@ -320,8 +320,12 @@ final class FaultRun implements AutoCloseable {
             .get(rank)
             .send(
                 String.format(
+                    Locale.ROOT,
                     "next %d %d %s after-%d",
-                    others.size(), ranks.size() - 1, where, fault.number()));
+                    others.size(),
+                    ranks.size() - 1,
+                    where,
+                    fault.number()));
         others.add(ranks.get(rank));
       }
     }

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
@@ -51,6 +52,7 @@ final class LinkedRanks implements AutoCloseable {
     @Override
     public String toString() {
       return String.format(
+          Locale.ROOT,
           "%s, ended %d ms after the cut with %s, closed in %d ms, %d ms in all: %s",
           joined ? "had the group" : "had no group",
           detection().toMillis(),
@@ -100,6 +102,7 @@ final class LinkedRanks implements AutoCloseable {
           .get(rank)
           .send(
               String.format(
+                  Locale.ROOT,
                   "join %d %d tcp://%s:%d?rank=%d&world_size=%d %s %d",
                   timeout.toMillis(),
                   rounds,

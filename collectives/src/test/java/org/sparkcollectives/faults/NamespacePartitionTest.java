@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.BeforeAll;
@@ -91,7 +92,9 @@ class NamespacePartitionTest {
       hosts.cutBetween(fault.victim(), other);
       List<Outcome> outcomes = awaitFrom(ranks, "ended").stream().map(Outcome::decode).toList();
       outcomes.forEach(
-          each -> System.out.printf("after %d ms: %s%n", (each.micros() - begun) / 1_000, each));
+          each ->
+              System.out.printf(
+                  Locale.ROOT, "after %d ms: %s%n", (each.micros() - begun) / 1_000, each));
 
       for (Outcome outcome : outcomes) {
         assertThat(outcome.micros() - begun).isLessThan(LIMIT.toNanos() / 1_000);

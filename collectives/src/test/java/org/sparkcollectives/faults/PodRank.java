@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.Locale;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.sparkcollectives.DType;
@@ -62,6 +63,7 @@ final class PodRank {
       }
       GroupStatistics.Paths paths = world.statistics().paths();
       System.out.printf(
+          Locale.ROOT,
           "rank-%d\t%d here, heap %d, shm %d, tcp %d, %s%n",
           world.rank(),
           world.localSize(),

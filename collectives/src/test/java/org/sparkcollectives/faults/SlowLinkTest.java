@@ -65,7 +65,9 @@ class SlowLinkTest {
     try (SlowLink link = new SlowLink(folder)) {
       link.set(50, 20, 0);
       for (int rank = 0; rank < 2; rank++) {
-        String url = String.format("tcp://%s:%d?rank=%d&world_size=2", link.address(0), PORT, rank);
+        String url =
+            String.format(
+                Locale.ROOT, "tcp://%s:%d?rank=%d&world_size=2", link.address(0), PORT, rank);
         ranks.add(new RankProcess(link.command(rank), SlowLinkRank.class, url));
       }
       for (RankProcess each : ranks) {
@@ -104,8 +106,11 @@ class SlowLinkTest {
       Duration close =
           Duration.of(Long.parseLong(each.await("closed")) - outcome.micros(), ChronoUnit.MICROS);
       System.out.printf(
+          Locale.ROOT,
           "ended %d ms after the cut, closed in %d ms: %s%n",
-          detection.toMillis(), close.toMillis(), outcome.message());
+          detection.toMillis(),
+          close.toMillis(),
+          outcome.message());
       assertThat(outcome.message())
           .containsPattern("is cut off from the others|Connection timed out");
       assertThat(detection).isLessThan(heartbeat.plus(Duration.ofSeconds(1)).plus(SLACK));

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
@@ -89,8 +90,12 @@ class SoakTest {
       ranks.forEach(ForkedJvm::close);
     }
     System.out.printf(
+        Locale.ROOT,
         "%,d collectives among %d processes with seed %d took %d s%n",
-        count, SoakRank.SIZE, seed, Duration.ofNanos(System.nanoTime() - start).toSeconds());
+        count,
+        SoakRank.SIZE,
+        seed,
+        Duration.ofNanos(System.nanoTime() - start).toSeconds());
   }
 
   private static List<Footprint> footprints(ForkedJvm process) {

@@ -3,6 +3,7 @@ package org.sparkcollectives.djl;
 import ai.djl.ndarray.NDArray;
 import ai.djl.ndarray.types.DataType;
 import java.nio.ByteBuffer;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.function.Supplier;
 import org.sparkcollectives.DType;
@@ -33,8 +34,12 @@ final class NativeMemory {
     }
     if (bytes > Integer.MAX_VALUE) {
       throw new IllegalArgumentException(
-          "%s has %,d bytes, and DJL gives the memory of at most %,d; divide the layer"
-              .formatted(what, bytes, Integer.MAX_VALUE));
+          String.format(
+              Locale.ROOT,
+              "%s has %,d bytes, and DJL gives the memory of at most %,d; divide the layer",
+              what,
+              bytes,
+              Integer.MAX_VALUE));
     }
     ByteBuffer memory = first.toByteBuffer(true);
     return memory.isDirect() && same(memory, array.get().toByteBuffer(true))

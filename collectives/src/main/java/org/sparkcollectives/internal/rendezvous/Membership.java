@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -199,8 +200,12 @@ public record Membership(
   /** Returns a text with the number of ranks and their division in nodes. */
   public String layout() {
     return String.format(
+        Locale.ROOT,
         "group \"%s\": %d ranks, %d JVMs, %d hosts",
-        name, size(), nodes().nodes(), hosts().nodes());
+        name,
+        size(),
+        nodes().nodes(),
+        hosts().nodes());
   }
 
   /** Returns whether a rank shares this JVM. */

@@ -3,6 +3,7 @@ package org.sparkcollectives.spi.tensor;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
+import java.util.Locale;
 import java.util.zip.CRC32C;
 import org.sparkcollectives.Tensor;
 
@@ -29,7 +30,7 @@ public final class TensorHash {
     for (Tensor tensor : tensors) {
       add((HostTensor) tensor, hash, tile);
     }
-    return String.format("%08x", hash.getValue());
+    return String.format(Locale.ROOT, "%08x", hash.getValue());
   }
 
   private static void add(HostTensor tensor, CRC32C hash, ByteBuffer tile) {

@@ -31,7 +31,7 @@ final class StagedBenchmark {
   }
 
   void run() {
-    System.out.printf("%nAll-reduce by way of the host, one rank%n");
+    System.out.printf(Locale.ROOT, "%nAll-reduce by way of the host, one rank%n");
     GroupOptions options = GroupOptions.defaults().withBackend("cpu:netty,cuda:netty");
     try (HashStore store = new HashStore();
         ProcessGroup world = ProcessGroups.create(store, 0, 1, options)) {

@@ -3,6 +3,7 @@ package org.sparkcollectives.ml.internal.rows;
 import java.io.Serializable;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import org.apache.spark.ml.feature.Instance;
 import org.sparkcollectives.ProcessGroup;
@@ -46,9 +47,13 @@ public record RankRows(HeldRows own, Statistics statistics, Optional<String> sho
 
   private static String shortage(int rank, int ranks, Part part) {
     return String.format(
+        Locale.ROOT,
         "the rows of rank %d of %d take more than the %d MiB of heap that it may hold; it had read"
             + " %d MiB. Give the executors more memory, or use more executors",
-        rank, ranks, part.capacity >> 20, part.bytes >> 20);
+        rank,
+        ranks,
+        part.capacity >> 20,
+        part.bytes >> 20);
   }
 
   private record Part(RowSummary summary, boolean fits, long bytes, long capacity)
