@@ -9,6 +9,7 @@ import org.slf4j.LoggerFactory;
 import org.sparkcollectives.internal.failure.GroupMonitor;
 import org.sparkcollectives.internal.failure.PendingWork;
 import org.sparkcollectives.internal.failure.RankProgress;
+import org.sparkcollectives.spi.OperationSpec;
 
 /**
  * Runs the collectives of one rank in one group in the order of submission, one at a time.
@@ -32,10 +33,12 @@ public final class OperationQueue {
   private final Queue<QueuedTask> queue = new ArrayDeque<>();
   private long nextSequenceNumber;
   private long lastCompleted = -1;
-  private PendingWork lastSubmitted;
 
-  /** Describes the last operation once the queue is closed, which then does not keep it. */
-  private String lastCalled = "";
+  /**
+   * Describes the last operation, of which nothing else is kept: its tensors may be large, and the
+   * group may stay open for long.
+   */
+  private OperationSpec lastCalled;
 
   /** The task that a thread runs, or null. */
   private QueuedTask running;
@@ -92,7 +95,7 @@ public final class OperationQueue {
     }
     work.begin(nextSequenceNumber);
     nextSequenceNumber++;
-    lastSubmitted = work;
+    lastCalled = work.spec();
     return work;
   }
 
@@ -112,11 +115,6 @@ public final class OperationQueue {
    */
   public synchronized void close() {
     closed = true;
-    if (lastSubmitted != null) {
-      // Its tensors may be large, and the user may keep the group.
-      lastCalled = lastSubmitted.describe();
-      lastSubmitted = null;
-    }
   }
 
   /** Returns whether a thread runs a task. Once false after {@link #close}, it remains so. */
@@ -138,10 +136,9 @@ public final class OperationQueue {
 
   /** Returns how far this rank has come. */
   public synchronized RankProgress progress() {
+    long number = nextSequenceNumber - 1;
     return new RankProgress(
-        nextSequenceNumber - 1,
-        lastCompleted,
-        lastSubmitted == null ? lastCalled : lastSubmitted.describe());
+        number, lastCompleted, lastCalled == null ? "" : lastCalled.describe(number));
   }
 
   /** Runs tasks on this thread until {@code last} has run, if no other thread does. */

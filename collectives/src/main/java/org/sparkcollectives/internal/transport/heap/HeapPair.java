@@ -22,7 +22,9 @@ final class HeapPair implements Pair {
   private final HeapRegion region;
   private final HeapMailbox outgoing;
   private final HeapMailbox incoming;
-  private Sending last;
+
+  /** The message on its way out; null if there is none. */
+  private Sending sending;
 
   HeapPair(
       HeapGroup group,
@@ -48,11 +50,11 @@ final class HeapPair implements Pair {
 
   @Override
   public void send(HostTensor tensor) {
-    if (last != null) {
-      progress.await(last::isDone);
+    if (sending != null) {
+      progress.await(() -> sending == null);
     }
-    last = new Sending(current.get(), tensor);
-    progress.begin(last);
+    sending = new Sending(current.get(), tensor);
+    progress.begin(sending);
   }
 
   @Override
@@ -164,15 +166,16 @@ final class HeapPair implements Pair {
         // Thrown here, it has this thread's stack.
         throw new CollectiveMismatchException(refusal.getMessage(), refusal.calls());
       }
-      return isDone() ? Progress.State.DONE : Progress.State.WAITING;
-    }
-
-    boolean isDone() {
-      return message.isReleased();
+      if (!message.isReleased()) {
+        return Progress.State.WAITING;
+      }
+      sending = null;
+      return Progress.State.DONE;
     }
 
     @Override
     public void retract() {
+      sending = null;
       if (message != null) {
         message.retract();
       }

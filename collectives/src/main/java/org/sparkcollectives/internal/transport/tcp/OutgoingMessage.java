@@ -28,6 +28,12 @@ final class OutgoingMessage implements ByteSink.Filler {
     return headerSent && tensor == null;
   }
 
+  /** Abandons what was not handed over: the tensor is the caller's again. */
+  void abandon() {
+    headerSent = true;
+    tensor = null;
+  }
+
   /**
    * Hands over as much as the sink takes.
    *

@@ -76,6 +76,11 @@ final class TcpPair implements Pair, Progress.Send {
     return moved ? Progress.State.MOVED : Progress.State.WAITING;
   }
 
+  @Override
+  public void retract() {
+    outgoing.abandon();
+  }
+
   // What comes in.
 
   /** Accepts a connection on which the peer offers memory. Called on its event loop. */
