@@ -2,9 +2,11 @@ package org.sparkcollectives;
 
 import java.util.Collections;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
+import org.sparkcollectives.config.NearestName;
 
 /**
  * The backend that a group uses for each kind of device: c10d's {@code BackendConfig}.
@@ -60,7 +62,11 @@ public final class BackendConfig {
         return type;
       }
     }
-    throw malformed(text, "there is no device \"" + name + "\", only cpu and cuda");
+    List<String> devices = List.of("cpu", "cuda");
+    throw malformed(
+        text,
+        "there is no device \"" + name + "\", only cpu and cuda",
+        NearestName.question(name, devices));
   }
 
   private static String name(String text, String name) {
@@ -71,12 +77,17 @@ public final class BackendConfig {
   }
 
   private static IllegalArgumentException malformed(String text, String what) {
+    return malformed(text, what, "");
+  }
+
+  private static IllegalArgumentException malformed(String text, String what, String question) {
     return new IllegalArgumentException(
         "Invalid backend \""
             + text
             + "\": "
             + what
-            + ". Write one name, such as netty, or one for each device, such as"
+            + (question.isEmpty() ? "." : question)
+            + " Write one name, such as netty, or one for each device, such as"
             + " cpu:netty,cuda:nccl");
   }
 

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import org.sparkcollectives.config.NearestName;
 
 /**
  * The options with which a group is made. Immutable; each {@code with} method returns a changed
@@ -114,7 +115,11 @@ public final class GroupOptions implements Serializable {
     for (String transport : chosen) {
       if (!TRANSPORTS.contains(transport)) {
         throw new IllegalArgumentException(
-            "Unknown transport \"" + transport + "\"; there are " + TRANSPORTS);
+            "Unknown transport \""
+                + transport
+                + "\"; there are "
+                + TRANSPORTS
+                + NearestName.question(transport, TRANSPORTS));
       }
     }
     if (chosen.length == 0) {

@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import org.sparkcollectives.config.NearestName;
 
 /**
  * Makes a group from a URL, in plain processes, as c10d's {@code init_process_group} does:
@@ -99,7 +100,8 @@ public final class Rendezvous {
               + scheme
               + "://, only for "
               + new TreeMap<>(HANDLERS).keySet()
-              + "; see Rendezvous.register");
+              + "; see Rendezvous.register."
+              + NearestName.question(scheme, HANDLERS.keySet()));
     }
     return CollectivesProvider.implementation().join(parsed, handler, options);
   }

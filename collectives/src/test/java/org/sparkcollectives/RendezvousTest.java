@@ -202,7 +202,7 @@ class RendezvousTest {
         "file:///?rank=0&world_size=1; path missing",
         "file://host/path?rank=0&world_size=1; a file has no host (host)",
         "file:///path?world_size=1; rank parameter missing",
-        "file:///path?rank=0&world_size=1&speed=9; unknown arguments [speed]",
+        "file:///path?rank=0&world_size=1&speed=9; unknown argument speed",
         "env://; environment variable RANK expected, but not set",
         "pigeon://roof?rank=0&world_size=2; No rendezvous handler for pigeon://",
       })

@@ -54,7 +54,7 @@ public final class DefaultProvider implements HostedGroupProvider {
 
   @Override
   public ProcessGroup create(Store store, int rank, int size, GroupOptions options) {
-    return create(store, rank, size, options, RankContext.process(), () -> {});
+    return GroupCreation.create(store, rank, size, options);
   }
 
   @Override

@@ -10,6 +10,7 @@ import java.util.TreeSet;
 import org.sparkcollectives.FlightDump;
 import org.sparkcollectives.GroupStatus;
 import org.sparkcollectives.RankLocation;
+import org.sparkcollectives.config.NearestName;
 
 /**
  * The options on the command line of {@link FlightTrace}, in the names of PyTorch's {@code
@@ -67,6 +68,18 @@ record FlightTraceOptions(
    */
   record Report(boolean entries, boolean verbose, boolean allowIncompleteRanks, int mismatchCap) {}
 
+  private static final List<String> OPTIONS =
+      List.of(
+          "--output",
+          "--prefix",
+          "--selected-ranks",
+          "--pg-filters",
+          "--just-print-entries",
+          "--verbose",
+          "--allow-incomplete-ranks",
+          "--mismatch-cap",
+          "--align");
+
   static final String USAGE =
       """
       Usage: FlightTrace FOLDER [TRACE.json] [options]
@@ -120,7 +133,7 @@ record FlightTraceOptions(
                     + " in the exception of the others");
         default -> {
           if (argument.startsWith("-")) {
-            throw wrong("There is no option " + argument);
+            throw wrong("There is no option " + argument, NearestName.question(argument, OPTIONS));
           }
           files.add(argument);
         }
@@ -166,6 +179,11 @@ record FlightTraceOptions(
   }
 
   private static IllegalArgumentException wrong(String what) {
-    return new IllegalArgumentException(what + ".\n" + USAGE);
+    return wrong(what, "");
+  }
+
+  private static IllegalArgumentException wrong(String what, String question) {
+    return new IllegalArgumentException(
+        what + (question.isEmpty() ? "." : question) + "\n" + USAGE);
   }
 }

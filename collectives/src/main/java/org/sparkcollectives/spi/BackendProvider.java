@@ -1,7 +1,9 @@
 package org.sparkcollectives.spi;
 
+import java.util.List;
 import java.util.Set;
 import org.sparkcollectives.Device;
+import org.sparkcollectives.config.ConfigEntry;
 
 /**
  * Makes the backends of one name, one for each group that asks for it. Found by {@link
@@ -29,6 +31,11 @@ public interface BackendProvider {
    */
   default boolean needsPeers() {
     return true;
+  }
+
+  /** Returns the settings that its backends alone read; others are warned of as unknown. */
+  default List<ConfigEntry<?>> settings() {
+    return List.of();
   }
 
   /**

@@ -1,5 +1,7 @@
 package org.sparkcollectives.spi;
 
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -9,6 +11,8 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import org.sparkcollectives.BackendConfig;
 import org.sparkcollectives.Device;
+import org.sparkcollectives.config.ConfigEntry;
+import org.sparkcollectives.config.NearestName;
 
 /**
  * The backends that groups of this JVM can ask for: {@value #NETTY}, which is built in, those that
@@ -69,7 +73,8 @@ public final class BackendRegistry {
                         + name
                         + "\", only "
                         + names()
-                        + "; is the jar that provides it on the class path?"));
+                        + "; the jar that provides it must be on the class path"
+                        + NearestName.question(name, names())));
   }
 
   /**
@@ -104,6 +109,15 @@ public final class BackendRegistry {
       names.add(each.name());
     }
     return names;
+  }
+
+  /** Returns the settings that the backends on the class path read. */
+  public static List<ConfigEntry<?>> settings() {
+    Set<ConfigEntry<?>> settings = new LinkedHashSet<>();
+    for (BackendProvider each : load()) {
+      settings.addAll(each.settings());
+    }
+    return List.copyOf(settings);
   }
 
   private static Optional<BackendProvider> discovered(String name) {

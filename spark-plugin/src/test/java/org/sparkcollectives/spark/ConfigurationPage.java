@@ -13,8 +13,8 @@ final class ConfigurationPage {
   private static final String INTRODUCTION =
       """
       Spark settings (`--conf`), or system properties outside Spark. Durations and sizes are written as in Spark: `30min`,
-      `64m`. An application reads them when it starts; `GroupOptions` sets some of them for a single group. Most applications
-      need none. The most frequent ones are:
+      `64m`. An application reads them when it starts; `GroupOptions` sets some of them for a single group. A setting that does
+      not exist is ignored, with a warning in the driver's log. Most applications need none. The most frequent ones are:
 
       | to | set |
       |---|---|

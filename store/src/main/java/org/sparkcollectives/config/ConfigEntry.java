@@ -1,7 +1,5 @@
 package org.sparkcollectives.config;
 
-import static java.util.stream.Collectors.joining;
-
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -28,12 +26,14 @@ public final class ConfigEntry<T> {
   private final String defaultText;
   private final String doc;
   private final String since;
+  private final List<String> choices;
 
   private ConfigEntry(Builder<T> builder, T defaultValue, String defaultText) {
     this.key = builder.key;
     this.type = builder.type;
     this.form = builder.form;
     this.parser = builder.parser;
+    this.choices = builder.choices;
     this.doc = Objects.requireNonNull(builder.doc, () -> key + " has no doc");
     this.since = Objects.requireNonNull(builder.since, () -> key + " has no since");
     this.defaultValue = defaultValue;
@@ -82,13 +82,16 @@ public final class ConfigEntry<T> {
    * {@code -}.
    */
   public static <E extends Enum<E>> Builder<E> choice(String key, Class<E> constants) {
-    String all = Arrays.stream(constants.getEnumConstants()).map(Enum::name).collect(joining(", "));
-    return new Builder<>(
-        key,
-        "choice",
-        "one of " + all,
-        text -> Enum.valueOf(constants, text.trim().toUpperCase(Locale.ROOT).replace('-', '_')),
-        Enum::name);
+    List<String> all = Arrays.stream(constants.getEnumConstants()).map(Enum::name).toList();
+    Builder<E> builder =
+        new Builder<>(
+            key,
+            "choice",
+            "one of " + String.join(", ", all),
+            text -> Enum.valueOf(constants, text.trim().toUpperCase(Locale.ROOT).replace('-', '_')),
+            Enum::name);
+    builder.choices = all;
+    return builder;
   }
 
   /**
@@ -129,7 +132,13 @@ public final class ConfigEntry<T> {
       return parser.apply(text);
     } catch (IllegalArgumentException e) {
       throw new IllegalArgumentException(
-          key + " has the value '" + text + "'; it must be " + form, e);
+          key
+              + " has the value '"
+              + text
+              + "'; it must be "
+              + form
+              + NearestName.question(text, choices),
+          e);
     }
   }
 
@@ -182,6 +191,7 @@ public final class ConfigEntry<T> {
     private final Function<T, String> formatter;
     private String doc;
     private String since;
+    private List<String> choices = List.of();
 
     private Builder(
         String key,

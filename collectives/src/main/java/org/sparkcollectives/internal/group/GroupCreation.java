@@ -2,10 +2,17 @@ package org.sparkcollectives.internal.group;
 
 import java.net.URI;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.RendezvousHandler;
+import org.sparkcollectives.config.ConfigEntry;
 import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.config.UnknownSettings;
+import org.sparkcollectives.spi.BackendRegistry;
 import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
@@ -14,10 +21,36 @@ import org.sparkcollectives.store.StoreConfiguration;
 /** Makes the first group of a rank: finds the others, then assembles this rank's part. */
 public final class GroupCreation {
 
+  /** Settings that this library reads in Spark only, or in modules that may not be here. */
+  private static final Set<String> OF_OTHER_MODULES =
+      Set.of(
+          "spark.collectives.gpu.",
+          "spark.collectives.ml.",
+          "spark.collectives.preflight.",
+          "spark.collectives.python.",
+          "spark.collectives.statistics.",
+          "spark.collectives.store.chunk",
+          "spark.collectives.store.max",
+          "spark.collectives.ui.");
+
   private GroupCreation() {}
 
+  /** Warns of system properties: in Spark the driver warns of Spark's settings. */
+  private static void warnOfUnknownSettings() {
+    List<ConfigEntry<?>> known = new ArrayList<>(CollectivesConfiguration.entries());
+    known.addAll(StoreConfiguration.entries());
+    known.addAll(BackendRegistry.settings());
+    UnknownSettings.warn(System.getProperties().stringPropertyNames(), known, OF_OTHER_MODULES);
+  }
+
+  /** Makes the first group of a rank, see {@link org.sparkcollectives.ProcessGroups#create}. */
+  public static ProcessGroup create(Store store, int rank, int size, GroupOptions options) {
+    warnOfUnknownSettings();
+    return create(store, rank, size, options, RankContext.process(), () -> {});
+  }
+
   /**
-   * Makes the first group of a rank, see {@link org.sparkcollectives.ProcessGroups#create}.
+   * Makes the first group of a rank, see {@link org.sparkcollectives.spi.HostedGroups#create}.
    *
    * @param afterClose run when the group is closed
    */
@@ -41,6 +74,7 @@ public final class GroupCreation {
 
   /** Makes the first group of a rank, see {@link org.sparkcollectives.Rendezvous#join}. */
   public static ProcessGroup join(URI url, RendezvousHandler handler, GroupOptions options) {
+    warnOfUnknownSettings();
     Duration ofStore = Configuration.ofSystemProperties().get(StoreConfiguration.TIMEOUT);
     Deadline deadline = FirstGroup.limit(ofStore, options, RankContext.process());
     RendezvousHandler.Meeting meeting = handler.open(url, deadline.left());

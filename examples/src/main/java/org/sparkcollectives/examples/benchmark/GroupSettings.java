@@ -9,6 +9,7 @@ import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.config.ConfigEntry;
 import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.config.NearestName;
 import org.sparkcollectives.spark.config.SparkPluginConfiguration;
 import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.store.StoreConfiguration;
@@ -42,7 +43,11 @@ record GroupSettings(List<String> transports, Map<String, String> settings) {
             known.get(key).parse(value);
           } else if (!key.startsWith("spark.") || key.startsWith(PREFIX)) {
             throw new IllegalArgumentException(
-                "There is no setting " + key + ", only " + new TreeSet<>(known.keySet()));
+                "There is no setting "
+                    + key
+                    + ", only "
+                    + new TreeSet<>(known.keySet())
+                    + NearestName.question(key, known.keySet()));
           }
         });
     options();

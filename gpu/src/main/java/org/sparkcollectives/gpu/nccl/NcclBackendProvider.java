@@ -1,9 +1,11 @@
 package org.sparkcollectives.gpu.nccl;
 
+import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.sparkcollectives.Device;
+import org.sparkcollectives.config.ConfigEntry;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.gpu.GpuChoice;
 import org.sparkcollectives.gpu.GpuConfiguration;
@@ -48,6 +50,11 @@ public final class NcclBackendProvider implements BackendProvider {
   @Override
   public String name() {
     return name;
+  }
+
+  @Override
+  public List<ConfigEntry<?>> settings() {
+    return GpuConfiguration.entries();
   }
 
   @Override

@@ -1,9 +1,12 @@
 package org.sparkcollectives.gpu.staged;
 
+import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.sparkcollectives.Device;
+import org.sparkcollectives.config.ConfigEntry;
 import org.sparkcollectives.gpu.GpuChoice;
+import org.sparkcollectives.gpu.GpuConfiguration;
 import org.sparkcollectives.gpu.cuda.Cuda;
 import org.sparkcollectives.gpu.cuda.CudaException;
 import org.sparkcollectives.gpu.cuda.DriverCuda;
@@ -39,6 +42,11 @@ public final class StagedBackendProvider implements BackendProvider {
   @Override
   public String name() {
     return name;
+  }
+
+  @Override
+  public List<ConfigEntry<?>> settings() {
+    return GpuConfiguration.entries();
   }
 
   @Override

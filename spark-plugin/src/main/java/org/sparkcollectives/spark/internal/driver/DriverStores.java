@@ -60,6 +60,7 @@ public final class DriverStores {
           StoreMessages.ENDPOINT,
           application);
       SparkSecurity.warnIfOpen(env);
+      SparkSettings.warnOfUnknown(env.conf());
       CollectivesUi.install(context)
           .map(
               interval ->
