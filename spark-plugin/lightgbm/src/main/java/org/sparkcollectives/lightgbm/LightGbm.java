@@ -1,8 +1,5 @@
 package org.sparkcollectives.lightgbm;
 
-import static org.apache.spark.sql.functions.col;
-import static org.apache.spark.sql.functions.lit;
-
 import java.io.Serializable;
 import java.util.Iterator;
 import java.util.List;
@@ -10,11 +7,15 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import org.apache.spark.TaskContext;
-import org.apache.spark.ml.linalg.Vector;
+import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.lightgbm.internal.DatasetRows;
+import org.sparkcollectives.lightgbm.internal.DealtRows;
+import org.sparkcollectives.lightgbm.internal.RankRows;
 import org.sparkcollectives.lightgbm.internal.RankTraining;
+import org.sparkcollectives.spark.BarrierRows;
 import org.sparkcollectives.spark.BarrierStage;
 import org.sparkcollectives.spark.RankFunction;
 
@@ -69,7 +70,8 @@ public final class LightGbm implements Serializable {
   /**
    * Creates a training of 100 rounds.
    *
-   * @param parameters LightGBM's own, such as {@code objective} and {@code num_leaves}
+   * @param parameters LightGBM's own, such as {@code objective} and {@code num_leaves}. One that
+   *     LightGBM does not know is refused by the ranks, which have the library
    * @throws IllegalArgumentException if one of them is set by the group ({@code machines}) or by a
    *     method of this class ({@code num_iterations}, {@code early_stopping_round}), or if {@code
    *     tree_learner} is neither {@code data} nor {@code voting}
@@ -100,7 +102,7 @@ public final class LightGbm implements Serializable {
 
   /**
    * Returns this training with LightGBM's library at {@code path}, a {@code lib_lightgbm.so} of
-   * LightGBM 3.3 or 4 that every executor has. By default it is taken from the jar {@code
+   * LightGBM 3.3.5 or 4 that every executor has. By default it is taken from the jar {@code
    * com.microsoft.ml.lightgbm:lightgbmlib}.
    */
   public LightGbm withLibrary(String path) {
@@ -117,41 +119,53 @@ public final class LightGbm implements Serializable {
    * the job has ended. A job that fails because an executor was lost is submitted again, at most
    * three times, and trains from the start.
    *
-   * @throws IllegalStateException if there are more partitions than slots; the message counts both
+   * <p>The rows are repartitioned first where the partitions cannot be ranks, see {@link
+   * BarrierRows}; and where a partition has no rows to train on, or those of one class only. There
+   * are then fewer ranks if there are fewer such rows.
+   *
+   * @throws IllegalArgumentException if {@code dataset} has no rows to train on, or a classifier's
+   *     are of one class
    */
   public LightGbmModel fit(Dataset<?> dataset) {
-    Dataset<Row> rows =
-        dataset.select(
-            col(columns.features()),
-            col(columns.label()).cast("double"),
-            columns.weight().isEmpty() ? lit(1.0) : col(columns.weight()).cast("double"),
-            columns.validation().isEmpty()
-                ? lit(false)
-                : col(columns.validation()).cast("boolean"));
-    LightGbm training = this;
-    RankFunction<Row, String> rank = (world, own) -> training.trainOn(world, own);
-    List<String> models =
-        BarrierStage.of(rows.toJavaRDD()).withResubmissions(RESUBMISSIONS).collect(rank);
-    return new LightGbmModel(models.get(0), library);
+    DatasetRows rows = new DatasetRows(columns);
+    String model =
+        BarrierRows.run("LightGBM", rows.of(dataset).toJavaRDD(), each -> trainOn(rows, each));
+    return new LightGbmModel(model, library);
   }
 
-  private Iterator<String> trainOn(ProcessGroup world, Iterator<Row> rows) {
-    TrainingRows train = null;
-    TrainingRows validation = null;
-    while (rows.hasNext()) {
-      Row row = rows.next();
-      Vector features = (Vector) row.get(0);
-      if (train == null) {
-        train = new TrainingRows(features.size());
-        validation = new TrainingRows(features.size());
-      }
-      (row.getBoolean(3) ? validation : train)
-          .add(features.toArray(), row.getDouble(1), row.getDouble(2));
+  private String trainOn(DatasetRows rows, JavaRDD<Row> partitions) {
+    List<String> models = stage(rows, partitions, true);
+    if (models.isEmpty()) {
+      boolean classes = training(1).classifies();
+      models =
+          stage(rows, DealtRows.of(partitions, row -> rows.kind(row, classes), classes), false);
     }
-    TrainingRows none = new TrainingRows(1);
-    String model =
-        train(world, train == null ? none : train, validation == null ? none : validation);
-    return (world.rank() == 0 ? List.of(model) : List.<String>of()).iterator();
+    return models.get(0);
+  }
+
+  /**
+   * Returns the model, of rank 0.
+   *
+   * @param mayBeDealt whether the ranks return nothing if they could train if the rows lay
+   *     otherwise
+   */
+  private List<String> stage(DatasetRows rows, JavaRDD<Row> partitions, boolean mayBeDealt) {
+    LightGbm training = this;
+    RankFunction<Row, String> rank =
+        (world, own) -> training.trainOn(world, rows, own, mayBeDealt).iterator();
+    return BarrierStage.of(partitions).withResubmissions(RESUBMISSIONS).collect(rank);
+  }
+
+  private List<String> trainOn(
+      ProcessGroup world, DatasetRows rows, Iterator<Row> own, boolean mayBeDealt) {
+    RankTraining training = training(TaskContext.get().cpus()).withOwnNames();
+    DatasetRows.Read read = rows.read(own);
+    RankRows ranks = training.gather(world, read.train(), read.validation());
+    if (mayBeDealt && ranks.obstacle().isPresent()) {
+      return List.of();
+    }
+    String model = training.run(world, read.train(), read.validation(), ranks);
+    return world.rank() == 0 ? List.of(model) : List.of();
   }
 
   /**
@@ -161,8 +175,8 @@ public final class LightGbm implements Serializable {
    *
    * @param rows the rows of this rank, at least one
    * @param validation the rows of this rank for early stopping; may be empty
-   * @throws IllegalArgumentException on all ranks, if a rank has no rows, or a classifier's rank
-   *     has rows of one class only
+   * @throws IllegalArgumentException on all ranks, if a rank has no rows, a classifier's rank has
+   *     rows of one class only or labels that are no classes, or LightGBM does not know a parameter
    * @throws LightGbmException if LightGBM fails, or a collective that it calls
    */
   public String train(ProcessGroup group, TrainingRows rows, TrainingRows validation) {

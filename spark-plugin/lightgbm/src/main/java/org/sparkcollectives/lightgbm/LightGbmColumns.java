@@ -6,10 +6,11 @@ import java.io.Serializable;
  * The names of the columns that a training reads.
  *
  * @param features a column of vectors
- * @param label a numeric column; classes are numbered from 0
+ * @param label a numeric column; classes are numbered from 0, and other labels of a classifier are
+ *     refused
  * @param weight a numeric column, or empty if each row has the weight 1
  * @param validation a boolean column, or empty. Rows where it is true are not trained on; they are
- *     evaluated for early stopping
+ *     evaluated for early stopping. Null is false
  */
 public record LightGbmColumns(String features, String label, String weight, String validation)
     implements Serializable {

@@ -2,6 +2,7 @@ package org.sparkcollectives.lightgbm;
 
 import java.io.Serializable;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Objects;
 import org.apache.spark.TaskContext;
 import org.apache.spark.ml.linalg.Vector;
@@ -38,8 +39,14 @@ public record LightGbmModel(String text, String library) implements Serializable
    *
    * @param features the column with the features, a vector
    * @param prediction the name of the new column
+   * @throws IllegalArgumentException if there is no column {@code features}, or there is one of the
+   *     new name already
    */
   public Dataset<Row> transform(Dataset<?> dataset, String features, String prediction) {
+    if (List.of(dataset.columns()).contains(prediction)) {
+      throw new IllegalArgumentException(
+          "The dataset has a column " + prediction + " already: drop it, or choose another name");
+    }
     StructType schema =
         dataset
             .schema()
@@ -73,6 +80,10 @@ public record LightGbmModel(String text, String library) implements Serializable
       Object[] values = new Object[row.size() + 1];
       for (int i = 0; i < row.size(); i++) {
         values[i] = row.get(i);
+      }
+      if (row.isNullAt(column)) {
+        throw new IllegalArgumentException(
+            "The features of a row (column " + row.schema().fieldNames()[column] + ") are null");
       }
       values[row.size()] = predictor.predict(((Vector) row.get(column)).toArray());
       return RowFactory.create(values);

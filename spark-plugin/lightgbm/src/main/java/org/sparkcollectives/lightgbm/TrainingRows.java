@@ -38,8 +38,8 @@ public final class TrainingRows {
    * Adds a row.
    *
    * @param features as many as there are columns; NaN for a missing value
-   * @throws IllegalArgumentException if the number of features is wrong, the label is NaN, or the
-   *     weight is negative or NaN
+   * @throws IllegalArgumentException if the number of features is wrong, the label is NaN or not
+   *     finite as a float, or the weight is negative or likewise
    */
   public void add(double[] features, double label, double weight) {
     Objects.requireNonNull(features, "features");
@@ -50,7 +50,11 @@ public final class TrainingRows {
     if (Double.isNaN(label)) {
       throw new IllegalArgumentException("Row " + size + " has no label (NaN)");
     }
-    if (!(weight >= 0)) {
+    if (Float.isInfinite((float) label)) {
+      throw new IllegalArgumentException(
+          "Row " + size + " has the label " + label + ", which LightGBM's float cannot hold");
+    }
+    if (!(weight >= 0) || Float.isInfinite((float) weight)) {
       throw new IllegalArgumentException("Row " + size + " has the weight " + weight);
     }
     if (size == labels.length) {

@@ -9,7 +9,7 @@ import com.sun.jna.ptr.PointerByReference;
 
 /**
  * The functions of LightGBM's C interface that training and prediction call. Their signatures are
- * the same in LightGBM 3.3 and 4.
+ * the same in LightGBM 3.3.5 and 4.
  */
 interface LightGbmFunctions extends Library {
 
@@ -65,6 +65,8 @@ interface LightGbmFunctions extends Library {
         Pointer output,
         int outputSize);
   }
+
+  int LGBM_DumpParamAliases(long bytes, LongByReference needed, Pointer out);
 
   int LGBM_NetworkInitWithFunctions(
       int machines, int rank, ReduceScatter reduceScatter, AllGather allGather);

@@ -25,8 +25,12 @@ final class NativeDataset implements AutoCloseable {
    */
   static NativeDataset of(
       LightGbmLibrary library, TrainingRows rows, String parameters, NativeDataset reference) {
-    NativeDataset dataset =
-        ofFeatures(library, rows.features(), rows.size(), rows.columns(), parameters, reference);
+    int values = rows.size() * rows.columns();
+    NativeDataset dataset;
+    try (Memory features = new Memory(Math.max(1L, values) * Double.BYTES)) {
+      features.write(0, rows.features(), 0, values);
+      dataset = ofFeatures(library, features, rows.size(), rows.columns(), parameters, reference);
+    }
     try {
       dataset.set("label", rows.labels(), rows.size());
       if (rows.isWeighted()) {
@@ -39,31 +43,27 @@ final class NativeDataset implements AutoCloseable {
     }
   }
 
-  /** Bins features alone, row by row. */
+  /** Bins features alone: {@code double}s, row by row. */
   static NativeDataset ofFeatures(
       LightGbmLibrary library,
-      double[] features,
+      Memory features,
       int rows,
       int columns,
       String parameters,
       NativeDataset reference) {
     PointerByReference handle = new PointerByReference();
-    long values = (long) rows * columns;
-    try (Memory matrix = new Memory(Math.max(Double.BYTES, Double.BYTES * values))) {
-      matrix.write(0, features, 0, (int) values);
-      library.check(
-          library
-              .functions()
-              .LGBM_DatasetCreateFromMat(
-                  matrix,
-                  LightGbmFunctions.FLOAT64,
-                  rows,
-                  columns,
-                  ROW_MAJOR,
-                  parameters,
-                  reference == null ? null : reference.handle,
-                  handle));
-    }
+    library.check(
+        library
+            .functions()
+            .LGBM_DatasetCreateFromMat(
+                features,
+                LightGbmFunctions.FLOAT64,
+                rows,
+                columns,
+                ROW_MAJOR,
+                parameters,
+                reference == null ? null : reference.handle,
+                handle));
     return new NativeDataset(library, handle.getValue());
   }
 

@@ -10,12 +10,14 @@ final class Parameters {
 
   private static final Set<String> LEARNER =
       Set.of("tree_learner", "tree", "tree_type", "tree_learner_type");
-  private static final Set<String> THREADS =
-      Set.of("num_threads", "num_thread", "nthread", "nthreads", "n_jobs");
-  private static final Set<String> LINEAR_TREES = Set.of("linear_tree", "linear_trees");
 
   /** The values that LightGBM reads as true. */
   private static final Set<String> TRUE = Set.of("true", "1", "+");
+
+  private static final Set<String> OBJECTIVE =
+      Set.of("objective", "objective_type", "app", "application", "loss");
+  private static final Set<String> CLASSIFIERS =
+      Set.of("binary", "multiclass", "softmax", "multiclassova", "multiclass_ova", "ova", "ovr");
 
   private static final Set<String> NETWORK =
       Set.of(
@@ -52,7 +54,7 @@ final class Parameters {
   private Parameters() {}
 
   /**
-   * Checks a user's parameters.
+   * Checks a user's parameters as far as that needs no library.
    *
    * @throws IllegalArgumentException if they have one that the group decides, or a learner that
    *     does not work over a group
@@ -60,6 +62,9 @@ final class Parameters {
   static void check(Map<String, String> parameters) {
     parameters.forEach(
         (name, value) -> {
+          if (value == null) {
+            throw new IllegalArgumentException("The parameter " + name + " has no value (null)");
+          }
           if (NETWORK.contains(name)) {
             throw new IllegalArgumentException(
                 "The parameter "
@@ -83,27 +88,34 @@ final class Parameters {
                     + name
                     + ") does not divide the rows among ranks; the learners data and voting do");
           }
-          if (name.isBlank() || name.contains(" ") || value.contains(" ")) {
+          if (name.isBlank() || breaksTheText(name) || breaksTheText(value)) {
             throw new IllegalArgumentException(
-                "The parameter \"" + name + "\" or its value \"" + value + "\" has a space");
+                "The parameter \""
+                    + name
+                    + "\" or its value \""
+                    + value
+                    + "\" has white space or a =, which LightGBM cannot read");
           }
         });
+  }
+
+  private static boolean breaksTheText(String word) {
+    return word.chars().anyMatch(each -> each == '=' || Character.isWhitespace(each));
   }
 
   /**
    * Returns the text that LightGBM takes, for ranks of a group of {@code size}.
    *
+   * @param parameters by LightGBM's own names
    * @param sampled whether bins are made of a part of the rows only
    */
   static String text(Map<String, String> parameters, int size, int threads, boolean sampled) {
-    requireTreesOfAllRanks(parameters, size);
+    if (size > 1) {
+      requireTreesOfAllRanks(parameters, size);
+    }
     Map<String, String> all = new TreeMap<>();
-    if (parameters.keySet().stream().noneMatch(LEARNER::contains)) {
-      all.put("tree_learner", "data");
-    }
-    if (parameters.keySet().stream().noneMatch(THREADS::contains)) {
-      all.put("num_threads", Integer.toString(threads));
-    }
+    all.put("tree_learner", "data");
+    all.put("num_threads", Integer.toString(threads));
     if (sampled) {
       // LightGBM would drop the features that cannot part min_data_in_leaf rows of the sample.
       all.put("feature_pre_filter", "false");
@@ -117,20 +129,64 @@ final class Parameters {
     return text.toString().strip();
   }
 
-  /** LightGBM takes the serial learner for linear trees, with nothing but a warning. */
   private static void requireTreesOfAllRanks(Map<String, String> parameters, int size) {
-    parameters.forEach(
-        (name, value) -> {
-          if (size > 1
-              && LINEAR_TREES.contains(name)
-              && TRUE.contains(value.toLowerCase(Locale.ROOT))) {
-            throw new IllegalArgumentException(
-                "The parameter "
-                    + name
-                    + " is for one rank, and there are "
-                    + size
-                    + ": LightGBM would train a model of its own rows on each. Leave it out");
-          }
-        });
+    if (TRUE.contains(lower(parameters, "linear_tree"))) {
+      throw forOneRank("linear_tree", size, "LightGBM would train a model of its own rows on each");
+    }
+    if (!parameters.getOrDefault("interaction_constraints", "").isEmpty()) {
+      throw forOneRank(
+          "interaction_constraints", size, "LightGBM's learners for several machines fail with it");
+    }
+  }
+
+  private static IllegalArgumentException forOneRank(String name, int size, String why) {
+    return new IllegalArgumentException(
+        "The parameter "
+            + name
+            + " is for one rank, and there are "
+            + size
+            + ": "
+            + why
+            + ". Leave it out, or train with one rank");
+  }
+
+  /** Returns whether the objective's labels are classes, by whichever of its names it is given. */
+  static boolean classifies(Map<String, String> parameters) {
+    return OBJECTIVE.stream().anyMatch(name -> CLASSIFIERS.contains(lower(parameters, name)));
+  }
+
+  /**
+   * Returns how many classes the labels number, from 0.
+   *
+   * @param parameters by LightGBM's own names
+   * @return 0 if labels are no classes
+   */
+  static int classes(Map<String, String> parameters) {
+    if (!classifies(parameters)) {
+      return 0;
+    }
+    // If the number of classes is missing, LightGBM says so.
+    return lower(parameters, "objective").equals("binary")
+        ? 2
+        : (int) number(parameters, "num_class", Integer.MAX_VALUE);
+  }
+
+  private static String lower(Map<String, String> parameters, String name) {
+    return parameters.getOrDefault(name, "").toLowerCase(Locale.ROOT);
+  }
+
+  /**
+   * Returns a parameter that is a whole number.
+   *
+   * @param parameters by LightGBM's own names
+   */
+  static long number(Map<String, String> parameters, String name, long otherwise) {
+    String text = parameters.get(name);
+    try {
+      return text == null ? otherwise : Long.parseLong(text);
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException(
+          "The parameter " + name + " is " + text + ", which is no whole number", e);
+    }
   }
 }

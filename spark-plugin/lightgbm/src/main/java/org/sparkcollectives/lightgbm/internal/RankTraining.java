@@ -1,12 +1,10 @@
 package org.sparkcollectives.lightgbm.internal;
 
 import java.io.Serializable;
-import java.util.Arrays;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import org.sparkcollectives.ProcessGroup;
-import org.sparkcollectives.Tensor;
 import org.sparkcollectives.lightgbm.LightGbmException;
 import org.sparkcollectives.lightgbm.TrainingRows;
 
@@ -44,16 +42,58 @@ public record RankTraining(
   }
 
   /**
+   * Returns this training with LightGBM's own names for its parameters, which it asks the library
+   * for.
+   *
+   * @throws IllegalArgumentException if LightGBM does not know one of them
+   */
+  public RankTraining withOwnNames() {
+    Map<String, String> own = ParameterNames.of(LightGbmLibrary.load(library)).ownNames(parameters);
+    return new RankTraining(own, rounds, earlyStopping, library, threads);
+  }
+
+  /** Returns whether labels are classes, whatever the objective's parameter is called. */
+  public boolean classifies() {
+    return Parameters.classifies(parameters);
+  }
+
+  /**
+   * Tells all ranks what each has to train on. A collective.
+   *
+   * @throws IllegalArgumentException on all ranks, if labels of a classifier are no classes
+   */
+  public RankRows gather(ProcessGroup group, TrainingRows rows, TrainingRows validation) {
+    return RankRows.gather(group, rows, validation, Parameters.classes(parameters));
+  }
+
+  /**
    * Trains, and returns the model's text, the same on all ranks. A collective.
    *
    * @param validation rows for early stopping; a rank may have none, all together must have some
-   * @throws IllegalArgumentException on all ranks, if a rank has no rows or other columns
+   * @throws IllegalArgumentException on all ranks, if a rank has no rows or other columns, or a
+   *     parameter does not exist
    */
   public String run(ProcessGroup group, TrainingRows rows, TrainingRows validation) {
+    RankTraining training = withOwnNames();
+    return training.run(group, rows, validation, training.gather(group, rows, validation));
+  }
+
+  /**
+   * Trains as {@link #run(ProcessGroup, TrainingRows, TrainingRows)}, by LightGBM's own names.
+   *
+   * @param ranks what {@link #gather} has returned
+   */
+  public String run(
+      ProcessGroup group, TrainingRows rows, TrainingRows validation, RankRows ranks) {
+    ranks.check();
+    if (earlyStopping > 0 && ranks.validationRows() == 0) {
+      throw new IllegalArgumentException(
+          "Early stopping needs validation rows, and no rank of " + group.size() + " has any");
+    }
     LightGbmLibrary loaded = LightGbmLibrary.load(library);
-    long[] counts = checkedRows(group, rows, validation);
-    String text = Parameters.text(parameters, group.size(), threads, SampledBins.isPart(counts));
-    try (NativeDataset bins = SampledBins.of(group, loaded, rows, counts, seed(), text);
+    SampledBins sample = SampledBins.of(parameters, ranks.counts());
+    String text = Parameters.text(parameters, group.size(), threads, sample.isPart());
+    try (NativeDataset bins = sample.gather(group, loaded, rows, text);
         NativeDataset own = NativeDataset.of(loaded, rows, text, bins);
         GroupNetwork network = new GroupNetwork(loaded, group)) {
       try (NativeBooster booster = NativeBooster.over(loaded, own, text)) {
@@ -103,60 +143,5 @@ public record RankTraining(
       group.progress(i, rounds, "best metric " + stopping.best());
     }
     return booster.text(stopping.bestIteration());
-  }
-
-  private long seed() {
-    return Long.parseLong(parameters.getOrDefault("data_random_seed", "1"));
-  }
-
-  /** Returns the rows of each rank, after all ranks have agreed that they can train. */
-  private long[] checkedRows(ProcessGroup group, TrainingRows rows, TrainingRows validation) {
-    double first = rows.size() == 0 ? 0 : rows.labels()[0];
-    boolean oneLabel = true;
-    for (int i = 0; i < rows.size(); i++) {
-      oneLabel &= rows.labels()[i] == first;
-    }
-    long[] own = {rows.size(), rows.columns(), validation.size(), oneLabel ? 1 : 0};
-    long[] all = new long[own.length * group.size()];
-    group.allGather(Tensor.of(all), Tensor.of(own)).await();
-    long[] counts = new long[group.size()];
-    long validationRows = 0;
-    for (int rank = 0; rank < group.size(); rank++) {
-      long[] of = Arrays.copyOfRange(all, own.length * rank, own.length * (rank + 1));
-      if (of[0] == 0) {
-        throw new IllegalArgumentException(
-            "Rank "
-                + rank
-                + " of "
-                + group.size()
-                + " has no rows to train on: repartition the rows, or train with fewer ranks");
-      }
-      if (of[1] != all[1]) {
-        throw new IllegalArgumentException(
-            "Rank " + rank + " has rows of " + of[1] + " features, and rank 0 of " + all[1]);
-      }
-      if (of[3] == 1 && classifies()) {
-        throw new IllegalArgumentException(
-            "Rank "
-                + rank
-                + " of "
-                + group.size()
-                + " has rows of one class only, with which LightGBM does not train: repartition"
-                + " the rows at random, or train with fewer ranks");
-      }
-      counts[rank] = of[0];
-      validationRows += of[2];
-    }
-    if (earlyStopping > 0 && validationRows == 0) {
-      throw new IllegalArgumentException(
-          "Early stopping needs validation rows, and no rank of " + group.size() + " has any");
-    }
-    return counts;
-  }
-
-  private boolean classifies() {
-    String objective =
-        parameters.getOrDefault("objective", parameters.getOrDefault("application", ""));
-    return objective.startsWith("binary") || objective.startsWith("multiclass");
   }
 }

@@ -58,7 +58,8 @@ final class SocketTraining {
     LightGbmLibrary library = LightGbmLibrary.load(LibraryFile.path());
     SocketFunctions sockets = Native.load(LibraryFile.path(), SocketFunctions.class);
     String text = Parameters.text(parameters, group.size(), 1, false);
-    try (NativeDataset bins = SampledBins.of(group, library, rows, counts, 1, text);
+    try (NativeDataset bins =
+            SampledBins.of(parameters, counts).gather(group, library, rows, text);
         NativeDataset own = NativeDataset.of(library, rows, text, bins)) {
       String machines =
           Arrays.stream(ports)

@@ -81,7 +81,7 @@ public class GaussianMixture extends org.apache.spark.ml.clustering.GaussianMixt
     return RowCache.during(
         dataset,
         rows,
-        () -> model(dataset, features, train(new BarrierFit(uid(), dataset), rows, features)));
+        () -> model(dataset, features, train(new BarrierFit(uid()), rows, features)));
   }
 
   private static void requireFewFeatures(int features) {

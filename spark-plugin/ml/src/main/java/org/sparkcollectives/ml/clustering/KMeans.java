@@ -83,7 +83,7 @@ public class KMeans extends org.apache.spark.ml.clustering.KMeans {
 
   private org.apache.spark.mllib.clustering.KMeansModel train(
       Dataset<?> dataset, JavaRDD<Instance> rows) {
-    BarrierFit fit = new BarrierFit(uid(), dataset);
+    BarrierFit fit = new BarrierFit(uid());
     boolean blocks = prefersBlocks(dataset, rows);
     Vector[] first = firstCenters(rows);
     return blocks

@@ -13,7 +13,7 @@ class LocalClusterTest {
   @Test
   void aStageHasOneRankForEachSlot(SparkSession spark) {
     int ranks =
-        new BarrierFit("test", spark.range(10))
+        new BarrierFit("test")
             .run(
                 spark.range(10).toDF().repartition(7),
                 row -> row.getLong(0),

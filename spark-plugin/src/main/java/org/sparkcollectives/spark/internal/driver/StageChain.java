@@ -15,14 +15,14 @@ import scala.collection.Iterator;
  * The RDDs that one stage computes: an RDD and its ancestors up to the next shuffle. All those of a
  * barrier stage must have as many partitions as it has tasks (SPARK-24820).
  */
-final class StageChain {
+public final class StageChain {
 
   private StageChain() {}
 
   /**
    * Explains why Spark refuses {@code rdd} as a barrier stage, and what to do; empty if it runs it.
    */
-  static Optional<String> misfit(RDD<?> rdd) {
+  public static Optional<String> misfit(RDD<?> rdd) {
     int partitions = rdd.getNumPartitions();
     Set<Integer> seen = new HashSet<>();
     Deque<RDD<?>> waiting = new ArrayDeque<>();

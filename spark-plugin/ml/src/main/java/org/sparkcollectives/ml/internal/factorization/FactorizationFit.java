@@ -58,7 +58,7 @@ public final class FactorizationFit {
     MiniBatchDescent descent = MiniBatchDescent.of(estimator, features, loss);
     double[] first = descent.first(estimator.initCoefficients(features).toArray()).numbers();
     IterationResult<double[]> trained =
-        new BarrierFit(estimator.uid(), rows.sparkContext())
+        new BarrierFit(estimator.uid())
             .run(
                 JavaRDD.fromRDD(rows, ClassTag$.MODULE$.apply(Tuple2.class)),
                 ranks ->

@@ -52,7 +52,7 @@ public final class GradientFit {
         maxBlockSizeInMB == 0 ? InstanceBlock$.MODULE$.DefaultBlockSizeInMB() : maxBlockSizeInMB;
     long blockBytes = (long) Math.ceil(megabytes * 1024 * 1024);
     byte[] result =
-        new BarrierFit(estimator, dataset)
+        new BarrierFit(estimator)
             .run(
                 rows, InstanceRows::decode, new RankFit(problem, blockBytes, checkpointInterval()));
     FitResult fit = JavaBytes.read(result, FitResult.class);
