@@ -60,17 +60,6 @@ class View(NamedTuple):
     unsigned: bool
 
 
-def code_of(dtype: Any) -> int:
-    """Return the code of an element type: a numpy type, or its name.
-
-    >>> code_of("float32")
-    8
-    """
-    if isinstance(dtype, str) and dtype in _NAMED:
-        return _NAMED[dtype]
-    return _known(np.dtype(dtype))[0]
-
-
 def _known(dtype: Any) -> Tuple[int, bool]:
     code = _CODES.get(dtype)
     if code is not None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Optional
 
+from . import _names
+
 #: The backend of this library, and names of torch that mean collectives in host memory.
 OWN = ("spark", "gloo")
 
@@ -31,6 +33,9 @@ def checked(backend: Optional[str]) -> str:
             'is "spark" ("gloo" means the same). For tensors of GPUs use torch.distributed, whose '
             'backend "nccl" finds the other ranks once spark_collectives.torch is imported'
         )
+    near = "" if of_cpu in OWN else _names.question(of_cpu, OWN)
+    if near:
+        raise ValueError(f'There is no backend named "{backend}"{near}')
     return of_cpu
 
 

@@ -7,7 +7,7 @@ import enum
 import os
 from typing import Iterator, Optional, Tuple
 
-from . import _backends, _frames, _task
+from . import _backends, _frames, _names, _task
 
 _VARIABLE = "TORCH_DISTRIBUTED_DEBUG"
 
@@ -37,6 +37,7 @@ def _of_environment() -> Optional[DebugLevel]:
     except KeyError:
         raise ValueError(
             f"The value of {_VARIABLE} must be OFF, INFO or DETAIL, and is {value!r}"
+            + _names.question(value, DebugLevel.__members__)
         ) from None
 
 

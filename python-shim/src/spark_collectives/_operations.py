@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from typing import Any, Iterator, List, Optional, Sequence, Tuple
 
-from . import _codes, _connection, _frames
+from . import _codes, _connection, _frames, reduce_op
 from ._coalescing import Coalescing
 from ._completions import Completions
 from ._host_memory import HostSegments
@@ -62,7 +62,7 @@ class Operations:
             self.begin(code, outputs, inputs, True, timeout, peer=peer, tag=tag, op=op, body=body)
             return None
         if op is not None:
-            require_signed(op, outputs)
+            require_possible(op, outputs)
         wait_ms = self.limit(timeout)
         if not async_op and self._run_small(
             code, outputs, inputs, wait_ms, peer=peer, tag=tag, op=op, body=body
@@ -311,8 +311,14 @@ class Operations:
         self.host_memory.close()
 
 
-def require_signed(op: ReduceOp, outputs: Sequence[Operand]) -> None:
-    """Refuse unsigned elements in a reduction that depends on the sign: they travel as signed."""
+def require_possible(op: ReduceOp, outputs: Sequence[Operand]) -> None:
+    """Refuse what is no reduction, and one of unsigned elements that depends on the sign.
+
+    They travel as signed.
+
+    :raises TypeError: if it is so
+    """
+    reduce_op.require(op)
     if op not in _SIGNED_ONLY:
         return
     for operand in outputs:

@@ -15,7 +15,7 @@ import numpy as np
 
 from . import _codes, _frames, errors
 from ._memory import Segment, aligned
-from ._operations import Operations, require_signed
+from ._operations import Operations, require_possible
 from ._staging import Operand, Staged
 from .reduce_op import ReduceOp
 from .work import Seconds, Work
@@ -53,7 +53,7 @@ def all_reduce(
     """Reduce an array; a large one in parts."""
     if not is_for(operand.view.array.nbytes):
         return operations.begin(_codes.ALL_REDUCE, [operand], [], async_op, timeout, op=op)
-    require_signed(op, [operand])
+    require_possible(op, [operand])
     reduction = Reduction(operations, operand, op, operations.limit(timeout))
     if async_op:
         return reduction.begin()

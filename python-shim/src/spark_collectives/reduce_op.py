@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from . import _names
+
+_NAMES = ("SUM", "AVG", "PRODUCT", "MIN", "MAX", "BAND", "BOR", "BXOR")
+
 
 class ReduceOp:
     """A reduction: one of the constants, or :meth:`premul_sum`.
@@ -49,5 +53,17 @@ class ReduceOp:
         return hash((self.code, self.factor))
 
 
-for _code, _name in enumerate(("SUM", "AVG", "PRODUCT", "MIN", "MAX", "BAND", "BOR", "BXOR")):
+def require(op: object) -> None:
+    """Refuse what is no reduction, such as the name of one.
+
+    :raises TypeError: with the nearest reduction
+    """
+    if not isinstance(op, ReduceOp):
+        raise TypeError(
+            f"The reduction must be a ReduceOp, such as ReduceOp.SUM, and is {op!r}"
+            + _names.question(str(op).rpartition(".")[2], _NAMES)
+        )
+
+
+for _code, _name in enumerate(_NAMES):
     setattr(ReduceOp, _name, ReduceOp(_name, _code))

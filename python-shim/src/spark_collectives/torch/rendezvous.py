@@ -6,11 +6,13 @@ import os
 from typing import Any, Callable, Iterator, Tuple
 from urllib.parse import parse_qs, urlparse
 
-from .. import distributed
+from .. import _names, distributed
 from . import context, private
 from .store import SparkStore
 
 SCHEME = "spark"
+#: The arguments of URLs; the last is for torch's own TCPStore.
+_ARGUMENTS = frozenset(("rank", "world_size", "use_libuv"))
 _VARIABLES = ("MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE")
 
 Meeting = Iterator[Tuple[Any, int, int]]
@@ -29,8 +31,11 @@ def register() -> None:
 
 
 def _spark(url: str, **_: Any) -> Meeting:
+    query = parse_qs(urlparse(url).query, keep_blank_values=True)
+    for name in query.keys() - _ARGUMENTS:
+        near = _names.question(name, _ARGUMENTS)
+        raise ValueError(f"{url} has the unknown argument {name}{near}")
     world = distributed.init_process_group()
-    query = parse_qs(urlparse(url).query)
     for name, expected in (("rank", world.rank), ("world_size", world.size)):
         given = query.get(name)
         if given and int(given[0]) != expected:
