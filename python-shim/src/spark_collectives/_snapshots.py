@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import pickle
 from typing import Any, Optional, Tuple
 
 import numpy as np
 
+from .errors import CollectiveError
 from .objects import pickled
 from .process_group import ProcessGroup
 
 #: The names of the checkpoints: the head, which says where the snapshot is, and its two places.
 _HEAD = "iterations"
+
+_log = logging.getLogger(__name__)
 
 
 class Snapshots:
@@ -20,24 +24,67 @@ class Snapshots:
     A checkpoint is restored into arrays of known size, and a snapshot may have any. So its size is
     in a checkpoint of its own, the head, which also says where the snapshot is: in one of two
     places, in turn. If ranks are lost between the two, the head still leads to the snapshot before.
+
+    A snapshot that cannot be kept or restored costs a line in the log, and never the iterations.
     """
 
     def __init__(self, group: ProcessGroup) -> None:
         self._group = group
         #: The iteration, the size of the snapshot in bytes, and its place.
         self._head = np.zeros(3, np.int64)
+        self._failed = False
 
     def save(self, iteration: int, snapshot: Any) -> None:
-        """Keep the snapshot of rank 0, of an iteration that all ranks have done."""
-        content = pickled(snapshot) if self._group.rank == 0 else b""
+        """Keep the snapshot of rank 0, of an iteration that all ranks have done.
+
+        If it cannot be kept, the one before it stays.
+        """
+        content: Optional[bytes] = b""
+        if self._group.rank == 0:
+            content = self._content(snapshot)
+        exists = np.array([content is not None], np.int64)
+        self._group.broadcast(exists, 0)
+        if content is None or not exists[0]:
+            return
         head = np.array([iteration, len(content), 1 - self._head[2]])
         array = np.frombuffer(content, np.uint8)
-        self._group.checkpoint(f"{_HEAD}/{head[2]}", [array])
-        self._group.checkpoint(_HEAD, [head])
-        self._head = head
+        try:
+            self._group.checkpoint(f"{_HEAD}/{head[2]}", [array])
+            self._group.checkpoint(_HEAD, [head])
+            self._head = head
+        except CollectiveError as error:
+            self._go_on_without("kept", error)
+
+    def _content(self, snapshot: Any) -> Optional[bytes]:
+        try:
+            return pickled(snapshot)
+        except Exception as error:  # Any that the state's own code raises.
+            self._go_on_without("kept", error)
+            return None
 
     def restore(self) -> Optional[Tuple[int, Any]]:
-        """Return the last iteration that was kept, and on rank 0 the snapshot; None without one."""
+        """Return the last iteration that was kept, and on rank 0 the snapshot.
+
+        None if there is none, or if it cannot be read.
+        """
+        try:
+            return self._read()
+        except CollectiveError as error:
+            self._head = np.zeros(3, np.int64)
+            self._go_on_without("restored, and the iterations begin anew", error)
+            return None
+
+    def _go_on_without(self, what: str, error: Exception) -> None:
+        """Log the first time that a checkpoint fails, unless the group has failed with it."""
+        if isinstance(error, CollectiveError) and type(error) is not CollectiveError:
+            raise error
+        if self._group.rank == 0 and not self._failed:
+            _log.warning(
+                "A checkpoint of the iterations could not be %s. They go on: %s", what, error
+            )
+        self._failed = True
+
+    def _read(self) -> Optional[Tuple[int, Any]]:
         if not self._group.restore(_HEAD, [self._head]):
             return None
         iteration, size, place = (int(each) for each in self._head)

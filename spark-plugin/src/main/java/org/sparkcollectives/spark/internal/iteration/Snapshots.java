@@ -1,7 +1,11 @@
 package org.sparkcollectives.spark.internal.iteration;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
 
@@ -12,42 +16,77 @@ import org.sparkcollectives.Tensor;
  * is in a checkpoint of its own, the head, which also says where the snapshot is: in one of two
  * places, in turn. If ranks are lost between the two checkpoints, the head still leads to the
  * snapshot before, which is in the other place.
+ *
+ * <p>A snapshot that cannot be kept or restored costs a line in the log, and never the iterations.
  */
 final class Snapshots<S> {
 
   private static final String HEAD = "iterations";
+  private static final Logger LOG = LoggerFactory.getLogger(Snapshots.class);
 
   private final ProcessGroup group;
 
   /** The iteration, the size of the snapshot in bytes, and its place. */
   private final long[] head = new long[3];
 
+  private boolean failed;
+
   Snapshots(ProcessGroup group) {
     this.group = group;
   }
 
   /**
-   * Keeps a snapshot. A collective: blocks until it is kept.
+   * Keeps a snapshot. A collective: blocks until it is kept, or until all ranks know that it cannot
+   * be; then one before it stays.
    *
    * @param iteration that all ranks have done
    * @param atRoot the snapshot of rank 0; null elsewhere
    */
   void save(int iteration, Snapshot<S> atRoot) {
-    byte[] bytes = group.rank() == 0 ? JavaBytes.of(atRoot) : new byte[0];
-    long place = 1 - head[2];
-    group.checkpoint(place(place), List.of(Tensor.of(bytes)));
-    head[0] = iteration;
-    head[1] = bytes.length;
-    head[2] = place;
-    group.checkpoint(HEAD, List.of(Tensor.of(head)));
+    Optional<byte[]> written = group.rank() == 0 ? bytes(atRoot) : Optional.of(new byte[0]);
+    byte[] bytes = written.orElse(new byte[0]);
+    double[] exists = {written.isPresent() ? 1 : 0};
+    group.broadcast(Tensor.of(exists), 0).await();
+    if (exists[0] == 0) {
+      return;
+    }
+    long[] next = {iteration, bytes.length, 1 - head[2]};
+    try {
+      group.checkpoint(place(next[2]), List.of(Tensor.of(bytes)));
+      group.checkpoint(HEAD, List.of(Tensor.of(next)));
+      System.arraycopy(next, 0, head, 0, head.length);
+    } catch (CollectiveException e) {
+      requireGroup(e);
+      goOnWithout("kept", e);
+    }
+  }
+
+  private Optional<byte[]> bytes(Snapshot<S> snapshot) {
+    try {
+      return Optional.of(JavaBytes.of(snapshot));
+    } catch (Exception e) { // Also checked ones, which Scala does not declare.
+      goOnWithout("kept", e);
+      return Optional.empty();
+    }
   }
 
   /**
    * Returns the last snapshot that was kept. A collective: blocks until all ranks know of it.
    *
-   * @return empty on all ranks if there is none
+   * @return empty on all ranks if there is none, or if it cannot be read
    */
   Optional<Restored<S>> restore() {
+    try {
+      return read();
+    } catch (CollectiveException e) {
+      requireGroup(e);
+      Arrays.fill(head, 0);
+      goOnWithout("restored, and the iterations begin anew", e);
+      return Optional.empty();
+    }
+  }
+
+  private Optional<Restored<S>> read() {
     if (!group.restore(HEAD, List.of(Tensor.of(head)))) {
       return Optional.empty();
     }
@@ -58,6 +97,23 @@ final class Snapshots<S> {
     }
     Snapshot<S> atRoot = group.rank() == 0 ? JavaBytes.read(bytes) : null;
     return Optional.of(new Restored<>((int) head[0], atRoot));
+  }
+
+  /**
+   * Throws a failure of the group. If the store has refused, all ranks know, and the group goes on.
+   */
+  private static void requireGroup(CollectiveException failure) {
+    if (failure.getClass() != CollectiveException.class) {
+      throw failure;
+    }
+  }
+
+  /** Logs the first time that a checkpoint fails; what it would have protected goes on. */
+  private void goOnWithout(String what, Exception cause) {
+    if (group.rank() == 0 && !failed) {
+      LOG.warn("A checkpoint of the iterations could not be {}. They go on", what, cause);
+    }
+    failed = true;
   }
 
   private static String place(long place) {

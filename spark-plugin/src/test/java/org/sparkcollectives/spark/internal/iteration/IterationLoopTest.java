@@ -373,4 +373,19 @@ class IterationLoopTest {
     assertThat(result.losses()).isEqualTo(expected.losses()).hasSize(10);
     assertThat(result.iterations()).isEqualTo(10);
   }
+
+  @Test
+  void checkpointsThatTheStoreRefusesDoNotEndTheLoop() {
+    IterationResult<double[]> expected = result(functions(OWN, MEAN), 5, 0, numbers(10));
+    List<Optional<IterationResult<double[]>>> results =
+        ranks(
+            group ->
+                loop(
+                    RefusingGroup.of(group, "checkpoint", "restore"),
+                    functions(OWN, MEAN),
+                    5,
+                    1,
+                    numbers(10)));
+    assertThat(results.get(0).orElseThrow().state()).isEqualTo(expected.state());
+  }
 }
