@@ -152,6 +152,10 @@ public final class BarrierStage<T> {
    * <p>A job that is {@link #withResubmissions submitted again} starts anew with all ranks in a new
    * group, and {@link ProcessGroup#restore} returns what those of an earlier job have checkpointed.
    *
+   * <p>If a rank throws, this throws what Spark throws for a stage that is no barrier stage: {@code
+   * SparkException} with the exception of the rank that failed first as cause; or, if that is an
+   * error with a condition of Spark's, such as that of a function in SQL, this error itself.
+   *
    * @throws IllegalStateException if there are not enough slots, or {@code rdd} has another number
    *     of partitions than an RDD of the same stage; the message has the numbers
    */
@@ -159,7 +163,7 @@ public final class BarrierStage<T> {
     String call = UUID.randomUUID().toString();
     JavaRDD<R> ranks = mapPartitions(function, call);
     try {
-      return new JobResubmission(rdd.sparkContext(), resubmissions)
+      return new JobResubmission(rdd.sparkContext(), call, resubmissions)
           .run(ranks::collect, () -> SlotPreflight.check(rdd));
     } catch (RuntimeException e) {
       throw e;

@@ -64,6 +64,7 @@ final class DriverStore {
   private final StoreTable table;
   private final CheckpointScopes checkpoints;
   private final DumpCollection dumps;
+  private final ThrownExceptions thrown = new ThrownExceptions();
   private final StoreClients clients;
   private final StatisticsCollector statistics;
   private final Timer messageTimer = new Timer();
@@ -159,6 +160,10 @@ final class DriverStore {
         }
         case StoreMessages.STATISTICS -> {
           statistics.receive(StoreMessages.rest(message));
+          reply.accept(StoreMessages.ok(new byte[0]));
+        }
+        case StoreMessages.THROWN -> {
+          thrown.receive(StoreMessages.text(message), StoreMessages.rest(message));
           reply.accept(StoreMessages.ok(new byte[0]));
         }
         case StoreMessages.CLOSE -> {
@@ -261,9 +266,15 @@ final class DriverStore {
     }
   }
 
-  /** Releases the checkpoints of a call of {@code BarrierStage} that has no further job. */
+  /** Returns what ranks have thrown. */
+  ThrownExceptions thrown() {
+    return thrown;
+  }
+
+  /** Releases what is kept of a call of {@code BarrierStage} that has no further job. */
   void release(String call) {
     checkpoints.release(call);
+    thrown.release(call);
   }
 
   /** Returns the table that holds the data. */

@@ -118,7 +118,7 @@ public final class DriverStores {
     CollectivesMetrics.publish(env, registry);
   }
 
-  /** Releases the checkpoints of a call of {@code BarrierStage} that has no further job. */
+  /** Releases what is kept of a call of {@code BarrierStage} that has no further job. */
   public static void release(SparkEnv env, String call) {
     DriverStore store = of(env);
     if (store != null) {

@@ -32,6 +32,7 @@ final class JobFailures extends SparkListener {
   private final CountDownLatch ended = new CountDownLatch(1);
   private int job = -1;
   private Failure.Kind firstCause;
+  private Throwable thrown;
 
   /** Returns the property's value. */
   String token() {
@@ -53,6 +54,9 @@ final class JobFailures extends SparkListener {
     if (kind != null && (firstCause == null || kind.compareTo(firstCause) < 0)) {
       firstCause = kind;
     }
+    if (kind == Failure.Kind.EXCEPTION && thrown == null) {
+      thrown = TaskEnds.ownException(end.reason());
+    }
   }
 
   @Override
@@ -73,6 +77,14 @@ final class JobFailures extends SparkListener {
     synchronized (this) {
       return firstCause;
     }
+  }
+
+  /**
+   * Returns the first exception that a rank has thrown itself, so far; null if there is none. Spark
+   * may have killed the rank that failed first before it has reported.
+   */
+  synchronized Throwable thrown() {
+    return thrown;
   }
 
   /**

@@ -3,11 +3,15 @@ package org.sparkcollectives.spark.internal.driver;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import org.apache.spark.SparkContext;
+import org.apache.spark.SparkEnv;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.Failure;
 
-/** Submits a job again when an executor was lost, but not when its program is at fault. */
+/**
+ * Submits a job of {@code BarrierStage} again when an executor was lost, but not when its program
+ * is at fault. Then the job fails with what its rank has thrown, see {@link FirstCause}.
+ */
 public final class JobResubmission {
 
   /**
@@ -17,16 +21,22 @@ public final class JobResubmission {
 
   private static final Logger LOG = LoggerFactory.getLogger(JobResubmission.class);
 
+  /** The exception of the rank that failed first is on its way when those of others have come. */
+  private static final Duration FIRST_EXCEPTION = Duration.ofSeconds(5);
+
   private final SparkContext context;
+  private final String call;
   private final int most;
 
   /**
    * Creates the resubmission.
    *
+   * @param call the call of {@code BarrierStage}
    * @param most how often the job may be submitted again
    */
-  public JobResubmission(SparkContext context, int most) {
+  public JobResubmission(SparkContext context, String call, int most) {
     this.context = context;
+    this.call = call;
     this.most = most;
   }
 
@@ -37,14 +47,17 @@ public final class JobResubmission {
    * @param beforeAgain waits until the job may succeed, or throws
    */
   public <R> R run(Callable<R> job, Runnable beforeAgain) throws Exception {
+    ThrownExceptions thrown = DriverStores.of(SparkEnv.get()).thrown();
     for (int again = 1; ; again++) {
+      thrown.expect(call);
       JobFailures failures = new JobFailures();
       context.addSparkListener(failures);
       try {
         return submit(job, failures.token());
       } catch (Exception e) {
-        if (again > most || !JobFailures.canBeMended(cause(failures, e))) {
-          throw e;
+        Failure.Kind kind = cause(failures, e);
+        if (again > most || !JobFailures.canBeMended(kind)) {
+          throw kind == Failure.Kind.EXCEPTION ? withFirstCause(e, failures, thrown) : e;
         }
         LOG.warn(
             "The job is submitted again, {} of {} times, because {}", again, most, e.toString());
@@ -72,6 +85,19 @@ public final class JobResubmission {
       Thread.currentThread().interrupt();
       throw failure;
     }
+  }
+
+  private Exception withFirstCause(
+      Exception failure, JobFailures failures, ThrownExceptions thrown) {
+    Throwable first = failures.thrown();
+    if (first == null) {
+      try {
+        first = thrown.await(call, FIRST_EXCEPTION).orElse(null);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+    return first == null ? failure : FirstCause.of(failure, first);
   }
 
   private static void await(Runnable beforeAgain, Exception failure) throws Exception {

@@ -8,6 +8,7 @@ import org.apache.spark.TaskFailedReason;
 import org.apache.spark.TaskKilled;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.apache.spark.scheduler.TaskInfo;
+import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.PeerFailedException;
@@ -54,6 +55,21 @@ final class TaskEnds {
       return kindOfThrown(failed.exception().getOrElse(() -> null));
     }
     return null;
+  }
+
+  /**
+   * Returns what a rank has thrown that did not follow from the failure of another; null if it has
+   * thrown nothing of its own, or what the driver cannot read.
+   */
+  static Throwable ownException(TaskEndReason reason) {
+    Throwable thrown =
+        reason instanceof ExceptionFailure failed ? failed.exception().getOrElse(() -> null) : null;
+    for (Throwable each = thrown; each != null; each = each.getCause()) {
+      if (each instanceof CollectiveException) {
+        return null;
+      }
+    }
+    return thrown;
   }
 
   /**

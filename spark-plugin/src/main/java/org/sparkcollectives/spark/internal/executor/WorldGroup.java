@@ -43,6 +43,9 @@ final class WorldGroup {
     TaskCompletionListener onEnd = ended -> rank.taskCompleted();
     task.addTaskCompletionListener(onEnd);
     if (store != null) {
+      if (!call.isEmpty()) {
+        task.addTaskFailureListener(new ThrownReport(store.link(), call));
+      }
       return create(store, task, size, named, rank, store::close);
     }
     ExecutorHostedStore hosted =

@@ -32,6 +32,7 @@ import org.sparkcollectives.store.StoreException;
  *                                      themselves within so many milliseconds
  *   CLOSE session                      the client is done
  *   STATISTICS session, report         what an executor reports of its ranks; the session is none
+ *   THROWN session, call, exception    what a rank has thrown; the session is none
  *   reply: OK, bytes   or   REFUSED, text
  * </pre>
  */
@@ -52,7 +53,9 @@ public final class StoreMessages {
   public static final byte DISCARD = 10;
   public static final byte ROOM = 11;
   public static final byte STATISTICS = 12;
+  public static final byte THROWN = 13;
 
+  private static final UUID NO_SESSION = new UUID(0, 0);
   private static final byte OK = 0;
   private static final byte REFUSED = 1;
 
@@ -159,6 +162,15 @@ public final class StoreMessages {
 
   public static byte[] statistics(UUID session, byte[] report) {
     return head(STATISTICS, session, report.length).put(report).array();
+  }
+
+  public static byte[] thrown(String call, byte[] exception) {
+    byte[] name = call.getBytes(StandardCharsets.UTF_8);
+    return head(THROWN, NO_SESSION, Integer.BYTES + name.length + exception.length)
+        .putInt(name.length)
+        .put(name)
+        .put(exception)
+        .array();
   }
 
   /** Reads the next text of {@code message}: its call, group, occasion or reason. */
