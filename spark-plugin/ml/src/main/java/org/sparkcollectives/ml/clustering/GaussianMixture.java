@@ -18,6 +18,7 @@ import org.sparkcollectives.ml.internal.rows.RowCache;
 import org.sparkcollectives.ml.internal.rows.WeightedVectors;
 import org.sparkcollectives.ml.internal.stage.BarrierFit;
 import org.sparkcollectives.ml.internal.stage.Fallback;
+import org.sparkcollectives.ml.internal.stage.FittedNumbers;
 import org.sparkcollectives.spark.iteration.IterationResult;
 import scala.Option;
 
@@ -98,15 +99,17 @@ public class GaussianMixture extends org.apache.spark.ml.clustering.GaussianMixt
   private IterationResult<double[]> train(BarrierFit fit, JavaRDD<Instance> rows, int features) {
     ExpectationMaximization steps = new ExpectationMaximization(getK(), features, getTol());
     double[] first = InitialMixture.of(rows, getK(), features, getSeed()).numbers();
-    if (getMaxIter() == 0 || steps.isConverged(first)) {
+    FittedNumbers.require(uid(), first);
+    if (getMaxIter() == 0 || steps.isLast(first)) {
       return new IterationResult<>(first, 0, false);
     }
-    return fit.run(
+    return fit.iterate(
         rows,
-        ranks ->
-            BarrierFit.iterations(ranks, first)
+        first,
+        stage ->
+            stage
                 .withLoader(steps::load)
-                .withStopCondition((before, after, iteration) -> steps.isConverged(after))
+                .withStopCondition((before, after, iteration) -> steps.isLast(after))
                 .run(
                     getMaxIter(),
                     (state, own, iteration) -> steps.expectation(state, own),

@@ -123,10 +123,11 @@ public class KMeans extends org.apache.spark.ml.clustering.KMeans {
     IterationResult<double[]> result =
         getMaxIter() == 0
             ? new IterationResult<>(first, 0, false)
-            : fit.run(
+            : fit.iterate(
                 rows,
-                ranks ->
-                    BarrierFit.iterations(ranks, first)
+                first,
+                stage ->
+                    stage
                         .withLoader(lloyd::load)
                         .withStopCondition(
                             (before, after, iteration) -> lloyd.state(after).hasConverged())

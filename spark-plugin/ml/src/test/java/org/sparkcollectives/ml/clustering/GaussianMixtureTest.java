@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.within;
 
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.ml.testing.LocalCluster;
 
 /** Spark's own mixture of Gaussians and ours side by side. */
@@ -143,6 +145,17 @@ class GaussianMixtureTest {
                 RowFactory.create(Vectors.dense(1, 3), -1.0))),
         estimator -> estimator.setSeed(1).setWeightCol("weight"),
         "MUST NOT be Negative or Infinity");
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 6, 20})
+  void weightsOfZeroAreAnErrorWhereTheyAreInSpark(int positive) {
+    List<Row> rows = new ArrayList<>();
+    for (int i = 0; i < 24; i++) {
+      rows.add(RowFactory.create(Vectors.dense(i, i * i % 7), i < positive ? 1.0 : 0.0));
+    }
+    sameOutcomeAsSpark(
+        Points.of(spark, 2, rows), estimator -> estimator.setSeed(1).setWeightCol("weight"));
   }
 
   @Test
@@ -275,6 +288,19 @@ class GaussianMixtureTest {
     assertThat(found.parent()).isSameAs(own);
     assertThat(found.extractParamMap()).hasToString(expected.extractParamMap().toString());
     return found;
+  }
+
+  private static void sameOutcomeAsSpark(
+      Dataset<Row> rows, Consumer<org.apache.spark.ml.clustering.GaussianMixture> params) {
+    org.apache.spark.ml.clustering.GaussianMixture sparks =
+        new org.apache.spark.ml.clustering.GaussianMixture("same");
+    params.accept(sparks);
+    Throwable failure = catchThrowable(() -> sparks.fit(rows));
+    if (failure == null) {
+      sameAsSpark(rows, params, 1e-9);
+    } else {
+      sameFailureAsSpark(rows, params);
+    }
   }
 
   private static void assertClose(double[] found, double[] expected, double relative) {

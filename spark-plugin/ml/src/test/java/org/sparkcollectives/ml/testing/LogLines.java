@@ -2,13 +2,17 @@ package org.sparkcollectives.ml.testing;
 
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import org.apache.logging.log4j.Level;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.core.LogEvent;
 import org.apache.logging.log4j.core.Logger;
 import org.apache.logging.log4j.core.appender.AbstractAppender;
 import org.apache.logging.log4j.core.config.Property;
 
-/** Records the lines that the module logs on the driver while this is open. */
+/**
+ * Records the lines that the module logs on the driver while this is open, but for {@link
+ * Warnings}: each says that a fit does something else than it was asked to.
+ */
 public final class LogLines implements AutoCloseable {
 
   private final List<String> lines = new CopyOnWriteArrayList<>();
@@ -17,7 +21,9 @@ public final class LogLines implements AutoCloseable {
       new AbstractAppender("lines", null, null, true, Property.EMPTY_ARRAY) {
         @Override
         public void append(LogEvent event) {
-          lines.add(event.getMessage().getFormattedMessage());
+          if (!Level.WARN.equals(event.getLevel())) {
+            lines.add(event.getMessage().getFormattedMessage());
+          }
         }
       };
 

@@ -10,12 +10,12 @@ import org.apache.spark.mllib.optimization.Updater;
 
 /**
  * What an iteration leaves to the next, as an array of numbers that the ranks broadcast and the
- * driver keeps: the coefficients; the penalty on them; how often they were updated; and, of AdamW,
- * its two moments and the two powers of its rates.
+ * driver keeps: the coefficients; the penalty on them; how often they were updated; how many rows
+ * there are; and, of AdamW, its two moments and the two powers of its rates.
  */
 final class DescentState {
 
-  private static final int BESIDE_COEFFICIENTS = 2;
+  private static final int BESIDE_COEFFICIENTS = 3;
   private static final int POWERS = 2;
 
   private final double[] numbers;
@@ -65,6 +65,18 @@ final class DescentState {
     return numbers[size + 1];
   }
 
+  /** Returns how many rows all ranks have; 0 before the first iteration. */
+  double rows() {
+    return numbers[size + 2];
+  }
+
+  /** Returns this state with the number of rows; this one is not changed. */
+  DescentState withRows(double rows) {
+    DescentState next = new DescentState(numbers.clone(), size, adam);
+    next.numbers[size + 2] = rows;
+    return next;
+  }
+
   /** Returns the state after an update by Spark's own updater; this one is not changed. */
   DescentState updated(
       double[] gradient, String solver, double stepSize, int iteration, double regParam) {
@@ -76,6 +88,7 @@ final class DescentState {
     System.arraycopy(result._1().toArray(), 0, next.numbers, 0, size);
     next.numbers[size] = (Double) result._2();
     next.numbers[size + 1] = updates() + 1;
+    next.numbers[size + 2] = rows();
     next.keep(updater);
     return next;
   }

@@ -7,6 +7,8 @@ import org.apache.spark.ml.regression.FactorizationMachines;
 import org.apache.spark.mllib.linalg.Vector;
 import org.apache.spark.rdd.RDD;
 import org.apache.spark.storage.StorageLevel;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkcollectives.ml.internal.stage.BarrierFit;
 import org.sparkcollectives.ml.internal.stage.Fallback;
 import org.sparkcollectives.spark.iteration.IterationResult;
@@ -15,6 +17,8 @@ import scala.reflect.ClassTag$;
 
 /** Fits the coefficients of a factorization machine in one barrier stage. */
 public final class FactorizationFit {
+
+  private static final Logger LOG = LoggerFactory.getLogger(FactorizationFit.class);
 
   private FactorizationFit() {}
 
@@ -59,10 +63,11 @@ public final class FactorizationFit {
     double[] first = descent.first(estimator.initCoefficients(features).toArray()).numbers();
     IterationResult<double[]> trained =
         new BarrierFit(estimator.uid())
-            .run(
+            .iterate(
                 JavaRDD.fromRDD(rows, ClassTag$.MODULE$.apply(Tuple2.class)),
-                ranks ->
-                    BarrierFit.iterations(ranks, first)
+                first,
+                stage ->
+                    stage
                         .withLoader(LabeledRow::listOf)
                         .withLoss((state, sums, iteration) -> descent.loss(state, sums))
                         .withStopCondition(
@@ -71,8 +76,11 @@ public final class FactorizationFit {
                             descent.iterations(),
                             (state, own, iteration) -> descent.gradient(state, own, iteration),
                             (state, sums, iteration) -> descent.step(state, sums, iteration)));
+    DescentState last = descent.state(trained.state());
+    descent
+        .warnings(last.rows(), trained.losses())
+        .forEach(warning -> LOG.warn("{}: {}", estimator.uid(), warning));
     return new Tuple2<>(
-        Vectors.dense(descent.state(trained.state()).coefficients()),
-        MiniBatchDescent.reported(trained.losses()));
+        Vectors.dense(last.coefficients()), MiniBatchDescent.reported(trained.losses()));
   }
 }

@@ -1,6 +1,7 @@
 package org.sparkcollectives.ml.internal.factorization;
 
 import java.io.Serializable;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
@@ -74,7 +75,8 @@ record MiniBatchDescent(
   }
 
   /**
-   * Returns the sum of the gradients of a rank's rows, then that of their losses, and their number.
+   * Returns the sum of the gradients of a rank's rows, then that of their losses, their number, and
+   * how many rows the rank has.
    */
   double[] gradient(double[] numbers, List<LabeledRow> rows, int iteration) {
     int size = size();
@@ -93,9 +95,10 @@ record MiniBatchDescent(
         count++;
       }
     }
-    double[] all = Arrays.copyOf(sums, size + 2);
+    double[] all = Arrays.copyOf(sums, size + 3);
     all[size] = lossSum;
     all[size + 1] = count;
+    all[size + 2] = rows.size();
     return all;
   }
 
@@ -115,14 +118,15 @@ record MiniBatchDescent(
   double[] step(double[] numbers, double[] sums, int iteration) {
     int size = size();
     double count = sums[size + 1];
+    DescentState state = state(numbers).withRows(sums[size + 2]);
     if (count == 0 || iteration > limits.steps()) {
-      return numbers;
+      return state.numbers();
     }
     double[] mean = new double[size];
     for (int i = 0; i < size; i++) {
       mean[i] = sums[i] / count;
     }
-    return state(numbers).updated(mean, solver, stepSize, iteration, limits.regParam()).numbers();
+    return state.updated(mean, solver, stepSize, iteration, limits.regParam()).numbers();
   }
 
   double loss(double[] numbers, double[] sums) {
@@ -134,6 +138,42 @@ record MiniBatchDescent(
   /** Returns the losses of the iterations that drew rows, as Spark reports them. */
   static double[] reported(double[] losses) {
     return Arrays.stream(losses).filter(loss -> loss != NO_ROWS).toArray();
+  }
+
+  /**
+   * Returns what Spark's descent says in the log of such a one.
+   *
+   * @param rows how many all ranks have
+   * @param losses of all iterations
+   */
+  List<String> warnings(double rows, double[] losses) {
+    List<String> warnings = new ArrayList<>();
+    if (fraction < 1 && limits.tolerance() > 0) {
+      warnings.add(
+          "Testing against a convergenceTol when using miniBatchFraction < 1.0 can be unstable"
+              + " because of the stochasticity in sampling.");
+    }
+    if (limits.steps() * fraction < 1) {
+      warnings.add(
+          "Not all examples will be used if numIterations * miniBatchFraction < 1.0: numIterations="
+              + limits.steps()
+              + " and miniBatchFraction="
+              + fraction);
+    }
+    if (rows * fraction < 1) {
+      warnings.add("The miniBatchFraction is too small");
+    }
+    for (int i = 0; i < losses.length; i++) {
+      if (losses[i] == NO_ROWS) {
+        warnings.add(
+            "Iteration ("
+                + (i + 1)
+                + "/"
+                + limits.steps()
+                + "). The size of sampled batch is zero");
+      }
+    }
+    return warnings;
   }
 
   /** Returns whether a step was small; the first step never is, as in Spark. */

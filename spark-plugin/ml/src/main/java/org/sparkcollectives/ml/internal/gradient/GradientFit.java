@@ -12,6 +12,7 @@ import org.sparkcollectives.ml.internal.optim.Solution;
 import org.sparkcollectives.ml.internal.rows.InstanceRows;
 import org.sparkcollectives.ml.internal.rows.Statistics;
 import org.sparkcollectives.ml.internal.stage.BarrierFit;
+import org.sparkcollectives.ml.internal.stage.FittedNumbers;
 
 /** Fits an estimator in one barrier stage, or says in the log why Spark's own fit is used. */
 public final class GradientFit {
@@ -59,7 +60,9 @@ public final class GradientFit {
     if (fit.fallbackReason() != null) {
       return leaveToSpark(fit.fallbackReason());
     }
+    problem.warnings(fit.statistics()).forEach(warning -> LOG.warn("{}: {}", estimator, warning));
     Solution solution = fit.solution();
+    FittedNumbers.require(estimator, solution.coefficients());
     if (solution.continuedFrom() > 0) {
       LOG.info(
           "{}: the fit was continued from iteration {}, and ended after {}",

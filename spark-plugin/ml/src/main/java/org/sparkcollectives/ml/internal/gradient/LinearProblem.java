@@ -1,6 +1,7 @@
 package org.sparkcollectives.ml.internal.gradient;
 
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import org.apache.spark.ml.linalg.BLAS$;
 import org.apache.spark.ml.linalg.Vectors;
@@ -96,6 +97,16 @@ public final class LinearProblem implements Problem {
         scaling.quadraticPenalty((1 - elasticNet) * regularization, standardization),
         Minimizer.lbfgsb(maxIterations, tolerance, lower, upper),
         start);
+  }
+
+  @Override
+  public List<String> warnings(Statistics statistics) {
+    return fitIntercept || !statistics.hasConstantFeature()
+        ? List.of()
+        : List.of(
+            "Fitting LinearRegressionModel without intercept on dataset with constant nonzero"
+                + " column, Spark MLlib outputs zero coefficients for constant nonzero columns."
+                + " This behavior is the same as R glmnet but different from LIBSVM.");
   }
 
   /** Returns the coefficients for the rows as they are, and behind them the intercept. */

@@ -1,6 +1,8 @@
 package org.sparkcollectives.ml.internal.gradient;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Optional;
 import org.apache.spark.ml.classification.LogisticRegression;
 import org.apache.spark.ml.classification.LogisticRegressionModel;
@@ -27,6 +29,9 @@ public final class LogisticProblem implements Problem {
 
   private final Vector initialIntercepts;
 
+  /** Whether the start has an intercept if, and only if, one is to be fitted. */
+  private final boolean initialHasSameIntercept;
+
   /**
    * Creates the problem.
    *
@@ -39,10 +44,10 @@ public final class LogisticProblem implements Problem {
       Optional<LogisticRegressionModel> initial) {
     this.params = LogisticParams.of(estimator);
     this.declaredClasses = declaredClasses;
-    Optional<LogisticRegressionModel> start =
-        initial.filter(model -> model.getFitIntercept() == params.fitIntercept());
-    this.initialCoefficients = start.map(LogisticRegressionModel::coefficientMatrix).orElse(null);
-    this.initialIntercepts = start.map(LogisticRegressionModel::interceptVector).orElse(null);
+    this.initialCoefficients = initial.map(LogisticRegressionModel::coefficientMatrix).orElse(null);
+    this.initialIntercepts = initial.map(LogisticRegressionModel::interceptVector).orElse(null);
+    this.initialHasSameIntercept =
+        initial.filter(model -> model.getFitIntercept() == params.fitIntercept()).isPresent();
   }
 
   @Override
@@ -79,8 +84,7 @@ public final class LogisticProblem implements Problem {
     if (statistics.histogram().length < 2) {
       return true;
     }
-    long present = Arrays.stream(statistics.histogram()).filter(weight -> weight != 0).count();
-    return params.fitIntercept() && present == 1 && params.bounds().isEmpty();
+    return params.fitIntercept() && presentClasses(statistics) == 1 && params.bounds().isEmpty();
   }
 
   private Objective objective(Statistics statistics, int sets) {
@@ -132,13 +136,52 @@ public final class LogisticProblem implements Problem {
     return params.fitIntercept() && params.bounds().leaveInterceptsFree();
   }
 
+  private boolean startsFromInitial(int sets, int features) {
+    return initialHasSameIntercept
+        && initialCoefficients.numRows() == sets
+        && initialCoefficients.numCols() == features
+        && initialIntercepts.size() == sets;
+  }
+
+  @Override
+  public List<String> warnings(Statistics statistics) {
+    int sets = isMultinomial(statistics) ? classes(statistics) : 1;
+    int features = statistics.features();
+    List<String> warnings = new ArrayList<>();
+    if (!params.fitIntercept() && presentClasses(statistics) == 1) {
+      warnings.add(
+          "All labels belong to a single class and fitIntercept=false. It's a dangerous ground, so"
+              + " the algorithm may not converge.");
+    }
+    if (!params.fitIntercept() && statistics.hasConstantFeature()) {
+      warnings.add(
+          "Fitting LogisticRegressionModel without intercept on dataset with constant nonzero"
+              + " column, Spark MLlib outputs zero coefficients for constant nonzero columns. This"
+              + " behavior is the same as R glmnet but different from LIBSVM.");
+    }
+    if (initialCoefficients != null && !startsFromInitial(sets, features)) {
+      warnings.add(
+          "Initial coefficients will be ignored! Its dimensions ("
+              + initialCoefficients.numRows()
+              + ", "
+              + initialCoefficients.numCols()
+              + ") did not match the expected size ("
+              + sets
+              + ", "
+              + features
+              + ")");
+    }
+    return warnings;
+  }
+
+  private static long presentClasses(Statistics statistics) {
+    return Arrays.stream(statistics.histogram()).filter(weight -> weight != 0).count();
+  }
+
   private double[] start(Statistics statistics, int sets) {
     int features = statistics.features();
     double[] start = new double[sets * (features + (params.fitIntercept() ? 1 : 0))];
-    if (initialCoefficients != null
-        && initialCoefficients.numRows() == sets
-        && initialCoefficients.numCols() == features
-        && initialIntercepts.size() == sets) {
+    if (startsFromInitial(sets, features)) {
       for (int j = 0; j < features; j++) {
         for (int k = 0; k < sets; k++) {
           start[j * sets + k] = initialCoefficients.apply(k, j) * statistics.std()[j];

@@ -1,6 +1,7 @@
 package org.sparkcollectives.ml.internal.gradient;
 
 import java.io.Serializable;
+import java.util.List;
 import java.util.Optional;
 import org.sparkcollectives.ml.internal.optim.Objective;
 import org.sparkcollectives.ml.internal.rows.Labels;
@@ -18,4 +19,9 @@ public interface Problem extends Serializable {
    * answer.
    */
   Optional<Objective> objective(Statistics statistics);
+
+  /** Returns what Spark's own estimator says in the log of rows like these, where it iterates. */
+  default List<String> warnings(Statistics statistics) {
+    return List.of();
+  }
 }

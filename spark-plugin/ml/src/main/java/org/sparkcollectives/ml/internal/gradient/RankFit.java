@@ -11,6 +11,8 @@ import org.sparkcollectives.ml.internal.optim.Minimization;
 import org.sparkcollectives.ml.internal.optim.Objective;
 import org.sparkcollectives.ml.internal.optim.Solution;
 import org.sparkcollectives.ml.internal.rows.HeapShare;
+import org.sparkcollectives.ml.internal.rows.HeldRows;
+import org.sparkcollectives.ml.internal.rows.RankMemory;
 import org.sparkcollectives.ml.internal.rows.RankRows;
 import org.sparkcollectives.spark.RankFunction;
 
@@ -20,6 +22,9 @@ import org.sparkcollectives.spark.RankFunction;
 final class RankFit implements RankFunction<Instance, byte[]> {
 
   private static final long serialVersionUID = 1;
+
+  /** The vectors of all coefficients that a rank without the optimizer holds for its sums. */
+  private static final int VECTORS_OF_RANK = 8;
 
   private final Problem problem;
   private final long blockBytes;
@@ -50,9 +55,21 @@ final class RankFit implements RankFunction<Instance, byte[]> {
     if (objective.isEmpty()) {
       return new FitResult(read.statistics(), null, "there is nothing to iterate over");
     }
+    Optional<String> shortage = shortage(world, read.own(), objective.get());
+    if (shortage.isPresent()) {
+      return new FitResult(read.statistics(), null, shortage.get());
+    }
     read.own().scale(read.statistics().inverseStd());
     Optional<Solution> solution =
         new Minimization(world, read.own().blocks(), objective.get(), checkpointInterval).run();
     return new FitResult(read.statistics(), solution.orElse(null), null);
+  }
+
+  /** Returns why the optimizer does not fit beside the rows; the same on all ranks. */
+  private static Optional<String> shortage(ProcessGroup world, HeldRows rows, Objective objective) {
+    int vectors = world.rank() == 0 ? objective.minimizer().vectors() : VECTORS_OF_RANK;
+    long bytes = (long) vectors * Double.BYTES * objective.start().length;
+    return RankMemory.shortage(
+        world, "the rows and the optimizer", rows.bytes() + bytes, rows.capacity());
   }
 }

@@ -1,5 +1,6 @@
 package org.sparkcollectives.ml.internal.gradient;
 
+import java.util.List;
 import java.util.Optional;
 import org.apache.spark.ml.optim.aggregator.AFTBlockAggregator;
 import org.apache.spark.ml.regression.AFTSurvivalRegression;
@@ -42,6 +43,16 @@ public final class SurvivalProblem implements Problem {
             Optional.empty(),
             Minimizer.lbfgs(maxIterations, tolerance),
             new double[statistics.features() + 2]));
+  }
+
+  @Override
+  public List<String> warnings(Statistics statistics) {
+    return fitIntercept || !statistics.hasConstantFeature()
+        ? List.of()
+        : List.of(
+            "Fitting AFTSurvivalRegressionModel without intercept on dataset with constant nonzero"
+                + " column, Spark MLlib outputs zero coefficients for constant nonzero columns."
+                + " This behavior is different from R survival::survreg.");
   }
 
   /** Returns the coefficients for the rows as they are, and behind them the intercept. */

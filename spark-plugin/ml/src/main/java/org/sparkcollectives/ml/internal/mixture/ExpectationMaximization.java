@@ -79,9 +79,13 @@ public record ExpectationMaximization(int gaussians, int features, double tolera
     return next.numbers();
   }
 
-  /** Returns whether the log-likelihood of {@code state} differs little from the one before it. */
-  public boolean isConverged(double[] state) {
+  /**
+   * Returns whether the iterations end with {@code state}: where its log-likelihood differs little
+   * from the one before it, or is NaN, as all that would follow from it.
+   */
+  public boolean isLast(double[] state) {
     PackedMixture mixture = PackedMixture.of(gaussians, features, state);
-    return !(Math.abs(mixture.logLikelihood() - mixture.last()) > tolerance);
+    double change = Math.abs(mixture.logLikelihood() - mixture.last());
+    return Double.isNaN(change) || change <= tolerance;
   }
 }

@@ -11,7 +11,7 @@ import org.sparkcollectives.ml.internal.rows.RowBlock;
 /**
  * The density of one Gaussian at blocks of rows. As in Spark's {@code MultivariateGaussian}, a
  * covariance that is singular is taken as a density on the subspace that it spans: eigenvalues that
- * are 0 but for rounding are left out.
+ * are 0 but for rounding are left out. Where an eigenvalue is NaN, all densities are.
  */
 final class GaussianDensity {
 
@@ -39,7 +39,7 @@ final class GaussianDensity {
     double[] values = (double[]) ((DenseVector<?>) eigen.eigenvalues()).data();
     double[] vectors = (double[]) ((DenseMatrix<?>) eigen.eigenvectors()).data();
     double tolerance = EPSILON * Arrays.stream(values).max().orElseThrow() * values.length;
-    double logDeterminant = 0;
+    double logDeterminant = Double.isNaN(tolerance) ? Double.NaN : 0;
     double[] scaled = new double[vectors.length];
     int kept = 0;
     for (int i = 0; i < values.length; i++) {

@@ -28,7 +28,8 @@ public final class Minimization {
    * Creates a minimisation.
    *
    * @param rows of this rank
-   * @param checkpointInterval how much time passes between two checkpoints at least
+   * @param checkpointInterval how much time passes between two checkpoints at least; zero for a
+   *     checkpoint after each iteration
    */
   public Minimization(
       ProcessGroup world,
@@ -38,7 +39,8 @@ public final class Minimization {
     this.world = world;
     this.objective = objective;
     this.loss = new RankLoss(world, rows, objective);
-    this.checkpoint = new OptimizerCheckpoint(world, checkpointInterval);
+    this.checkpoint =
+        new OptimizerCheckpoint(world, objective.minimizer().breeze(), checkpointInterval);
   }
 
   /** Runs it, and returns the solution on rank 0. A collective: called by all ranks. */

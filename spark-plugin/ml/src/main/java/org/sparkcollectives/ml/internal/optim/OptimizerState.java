@@ -13,6 +13,7 @@ import java.io.ObjectStreamClass;
 import java.io.OutputStream;
 import java.io.Serializable;
 import java.io.UncheckedIOException;
+import java.util.Optional;
 
 /**
  * The state of Breeze's optimizer after an iteration, from which it can go on as if it had not
@@ -25,18 +26,30 @@ record OptimizerState(
     FirstOrderMinimizer.State<DenseVector<Object>, ?, ?> state, double[] objectiveHistory)
     implements Serializable {
 
-  byte[] toBytes() {
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+  /**
+   * Returns this state as bytes; empty if they are more than {@code most}. No more than that are
+   * held.
+   */
+  Optional<byte[]> toBytes(int most) {
+    BoundedBytes bytes = new BoundedBytes(most);
     try (ObjectOutputStream out = new StateOutput(bytes)) {
       out.writeObject(this);
     } catch (IOException e) {
+      if (bytes.overflowed) {
+        return Optional.empty();
+      }
       throw new UncheckedIOException(e);
     }
-    return bytes.toByteArray();
+    return Optional.of(bytes.toByteArray());
   }
 
-  static OptimizerState of(byte[] bytes) {
-    try (ObjectInputStream in = new TaskInput(new ByteArrayInputStream(bytes))) {
+  /**
+   * Returns the state that {@link #toBytes} has written.
+   *
+   * @param optimizer which goes on from it, made as the one that it comes from
+   */
+  static OptimizerState of(byte[] bytes, FirstOrderMinimizer<?, ?> optimizer) {
+    try (ObjectInputStream in = new TaskInput(new ByteArrayInputStream(bytes), optimizer)) {
       return (OptimizerState) in.readObject();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -45,7 +58,39 @@ record OptimizerState(
     }
   }
 
-  /** Leaves out Breeze's arithmetic, to which its state refers and which cannot be serialized. */
+  /** Takes no more bytes than it may. */
+  private static final class BoundedBytes extends OutputStream {
+    private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    private final int most;
+    private boolean overflowed;
+
+    BoundedBytes(int most) {
+      this.most = most;
+    }
+
+    @Override
+    public void write(int single) throws IOException {
+      write(new byte[] {(byte) single}, 0, 1);
+    }
+
+    @Override
+    public void write(byte[] source, int offset, int length) throws IOException {
+      overflowed = overflowed || length > most - bytes.size();
+      if (overflowed) {
+        throw new IOException("The state has more than " + most + " bytes");
+      }
+      bytes.write(source, offset, length);
+    }
+
+    byte[] toByteArray() {
+      return bytes.toByteArray();
+    }
+  }
+
+  /**
+   * Leaves out what Breeze's state refers to and what is no state: the optimizer, which has the
+   * functions that check for convergence, and its arithmetic. Neither can be serialized.
+   */
   private static final class StateOutput extends ObjectOutputStream {
     StateOutput(OutputStream out) throws IOException {
       super(out);
@@ -54,25 +99,35 @@ record OptimizerState(
 
     @Override
     protected Object replaceObject(Object written) {
-      return written instanceof MutableFiniteCoordinateField ? Space.DOUBLES : written;
+      if (written instanceof FirstOrderMinimizer) {
+        return Absent.OPTIMIZER;
+      }
+      return written instanceof MutableFiniteCoordinateField ? Absent.ARITHMETIC : written;
     }
   }
 
-  /** Stands for {@link BreezeVectors#space} in a checkpoint. */
-  private enum Space {
-    DOUBLES
+  /** Stands for an object that the reader of a checkpoint has itself. */
+  private enum Absent {
+    OPTIMIZER,
+    ARITHMETIC
   }
 
   /** Finds classes where the task does: this library may have come with the job. */
   private static final class TaskInput extends ObjectInputStream {
-    TaskInput(InputStream in) throws IOException {
+    private final FirstOrderMinimizer<?, ?> optimizer;
+
+    TaskInput(InputStream in, FirstOrderMinimizer<?, ?> optimizer) throws IOException {
       super(in);
+      this.optimizer = optimizer;
       enableResolveObject(true);
     }
 
     @Override
     protected Object resolveObject(Object read) {
-      return read == Space.DOUBLES ? BreezeVectors.space() : read;
+      if (read == Absent.OPTIMIZER) {
+        return optimizer;
+      }
+      return read == Absent.ARITHMETIC ? BreezeVectors.space() : read;
     }
 
     @Override

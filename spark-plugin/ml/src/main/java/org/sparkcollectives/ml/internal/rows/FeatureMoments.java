@@ -142,4 +142,9 @@ final class FeatureMoments implements Serializable {
     double weight = weights[feature];
     return deviations[feature] + mean * mean * weight * (weightSum - weight) / weightSum;
   }
+
+  /** Returns how many bytes the moments take. */
+  long bytes() {
+    return 3L * Double.BYTES * means.length;
+  }
 }

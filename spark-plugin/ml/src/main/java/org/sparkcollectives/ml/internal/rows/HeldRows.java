@@ -70,11 +70,13 @@ public final class HeldRows {
     return bytes <= capacity;
   }
 
-  long bytes() {
+  /** Returns how many bytes the rows take. */
+  public long bytes() {
     return bytes;
   }
 
-  long capacity() {
+  /** Returns the most bytes that this rank may hold. */
+  public long capacity() {
     return capacity;
   }
 

@@ -1,12 +1,12 @@
 package org.sparkcollectives.ml.internal.rows;
 
-import java.io.Serializable;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Optional;
 import org.apache.spark.ml.feature.Instance;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.Tensor;
 
 /**
  * The rows of all ranks: each rank holds its own, and all know the statistics of all.
@@ -27,38 +27,31 @@ public record RankRows(HeldRows own, Statistics statistics, Optional<String> sho
       ProcessGroup world, Iterator<Instance> rows, Labels labels, long blockBytes, long capacity) {
     RowSummary summary = new RowSummary(labels);
     HeldRows own = HeldRows.read(rows, blockBytes, capacity, summary);
-    List<Part> parts =
-        world.objects().gather(new Part(summary, own.fit(), own.bytes(), own.capacity()), 0);
-    Whole whole = world.objects().broadcast(parts == null ? null : whole(parts), 0);
-    return new RankRows(own, whole.statistics, Optional.ofNullable(whole.shortage));
-  }
-
-  private static Whole whole(List<Part> parts) {
-    for (int rank = 0; rank < parts.size(); rank++) {
-      Part part = parts.get(rank);
-      if (!part.fits) {
-        return new Whole(Statistics.ofNoRows(), shortage(rank, parts.size(), part));
-      }
+    Optional<String> shortage = RankMemory.shortage(world, "the rows", own.bytes(), own.capacity());
+    if (shortage.isEmpty()) {
+      shortage = shortageOfStatistics(world, own, summary);
     }
-    RowSummary all = parts.get(0).summary;
-    parts.subList(1, parts.size()).forEach(part -> all.merge(part.summary));
-    return new Whole(all.statistics(), null);
+    if (shortage.isPresent()) {
+      return new RankRows(own, Statistics.ofNoRows(), shortage);
+    }
+    List<RowSummary> parts = world.objects().gather(summary, 0);
+    Statistics statistics = world.objects().broadcast(parts == null ? null : statistics(parts), 0);
+    return new RankRows(own, statistics, Optional.empty());
   }
 
-  private static String shortage(int rank, int ranks, Part part) {
-    return String.format(
-        Locale.ROOT,
-        "the rows of rank %d of %d take more than the %d MiB of heap that it may hold; it had read"
-            + " %d MiB. Give the executors more memory, or use more executors",
-        rank,
-        ranks,
-        part.capacity >> 20,
-        part.bytes >> 20);
+  /** Rank 0 holds the moments of all ranks beside its rows, in memory and as they arrive. */
+  private static Optional<String> shortageOfStatistics(
+      ProcessGroup world, HeldRows own, RowSummary summary) {
+    long[] moments = {summary.bytes()};
+    world.allReduce(Tensor.of(moments), ReduceOp.MAX).await();
+    long held = world.rank() == 0 ? 2 * moments[0] * world.size() : 2 * moments[0];
+    return RankMemory.shortage(
+        world, "the rows and the statistics", own.bytes() + held, own.capacity());
   }
 
-  private record Part(RowSummary summary, boolean fits, long bytes, long capacity)
-      implements Serializable {}
-
-  /** The shortage is null if there is none: an {@code Optional} cannot be sent. */
-  private record Whole(Statistics statistics, String shortage) implements Serializable {}
+  private static Statistics statistics(List<RowSummary> parts) {
+    RowSummary all = parts.get(0);
+    parts.subList(1, parts.size()).forEach(all::merge);
+    return all.statistics();
+  }
 }

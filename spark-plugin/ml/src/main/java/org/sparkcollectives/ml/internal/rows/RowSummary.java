@@ -33,6 +33,11 @@ final class RowSummary implements Serializable {
     }
   }
 
+  /** Returns how many bytes the moments of the features take. */
+  long bytes() {
+    return features.bytes();
+  }
+
   void merge(RowSummary other) {
     features.merge(other.features);
     values.merge(other.values);

@@ -53,4 +53,14 @@ public record Statistics(
     }
     return scaled;
   }
+
+  /** Returns whether a feature has one value, other than 0, in all rows. */
+  public boolean hasConstantFeature() {
+    for (int i = 0; i < std.length; i++) {
+      if (std[i] == 0 && mean[i] != 0) {
+        return true;
+      }
+    }
+    return false;
+  }
 }

@@ -11,6 +11,7 @@ import org.sparkcollectives.spark.BarrierRows;
 import org.sparkcollectives.spark.BarrierStage;
 import org.sparkcollectives.spark.IterativeStage;
 import org.sparkcollectives.spark.RankFunction;
+import org.sparkcollectives.spark.iteration.IterationResult;
 
 /**
  * Runs the whole fit of an estimator as one barrier stage: each rank reads the rows of its
@@ -80,14 +81,26 @@ public final class BarrierFit {
   }
 
   /**
-   * Returns the iterations of a fit on {@code ranks}, which go on from the last checkpoint when an
-   * executor was lost.
+   * Runs the iterations of a fit on {@code rows}. They go on from the last checkpoint when an
+   * executor was lost. Blocks until the job has ended. It fails if they end in NaN.
    *
    * @param first the state before the first iteration
+   * @param job runs the iterations to their end
    */
-  public static <T, S> IterativeStage<T, S, List<T>> iterations(JavaRDD<T> ranks, S first) {
-    return IterativeStage.of(ranks, first)
-        .withResubmissions(RESUBMISSIONS)
-        .withCheckpointInterval(CHECKPOINT_INTERVAL);
+  public <T> IterationResult<double[]> iterate(
+      JavaRDD<T> rows,
+      double[] first,
+      java.util.function.Function<IterativeStage<T, double[], List<T>>, IterationResult<double[]>>
+          job) {
+    IterationResult<double[]> result =
+        run(
+            rows,
+            ranks ->
+                job.apply(
+                    IterativeStage.of(ranks, first)
+                        .withResubmissions(RESUBMISSIONS)
+                        .withCheckpointInterval(CHECKPOINT_INTERVAL)));
+    FittedNumbers.require(estimator, result.state());
+    return result;
   }
 }
