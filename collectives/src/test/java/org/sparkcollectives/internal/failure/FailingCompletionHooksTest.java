@@ -12,7 +12,7 @@ import org.sparkcollectives.OpType;
 
 /** Tests what becomes of hooks when there is no thread for them. */
 @Timeout(60)
-class CompletionHooksTest {
+class FailingCompletionHooksTest {
 
   private final List<Long> told = new ArrayList<>();
   private boolean threads;
