@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import pickle
-from typing import Any, Optional, Tuple
+from typing import Any, Optional, Tuple, Union
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class Snapshots:
 
         If it cannot be kept, the one before it stays.
         """
-        content: Optional[bytes] = b""
+        content: Union[bytes, memoryview, None] = b""
         if self._group.rank == 0:
             content = self._content(snapshot)
         exists = np.array([content is not None], np.int64)
@@ -55,7 +55,7 @@ class Snapshots:
         except CollectiveError as error:
             self._go_on_without("kept", error)
 
-    def _content(self, snapshot: Any) -> Optional[bytes]:
+    def _content(self, snapshot: Any) -> Optional[memoryview]:
         try:
             return pickled(snapshot)
         except Exception as error:  # Any that the state's own code raises.
