@@ -392,10 +392,11 @@ public interface ProcessGroup
   /**
    * Leaves the group and frees what this rank holds of it. Waits until pending operations of this
    * rank are done and peers have received what was sent to them; those that are not done after the
-   * timeout abort the group. Waits for no other rank when the group has failed: then it returns
-   * within a second or two. The rank that serves a store of its own for the group, as rank 0 of a
-   * {@code tcp://} rendezvous does, also waits for the others to leave it, for 30 seconds at the
-   * most. Local, and idempotent: other ranks may go on with operations that do not need this one.
+   * timeout abort the group. Closes the groups made from this one, too, which share its timeout.
+   * Waits for no other rank when the group has failed: then it returns within about two seconds.
+   * The rank that serves a store of its own for the group, as rank 0 of a {@code tcp://} rendezvous
+   * does, also waits for the others to leave it, for 30 seconds at the most. Local, and idempotent:
+   * other ranks may go on with operations that do not need this one.
    */
   @Override
   void close();

@@ -3,21 +3,16 @@ package org.sparkcollectives;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.sparkcollectives.spi.HostedGroups;
-import org.sparkcollectives.store.RemoteStore;
 import org.sparkcollectives.store.StoreException;
-import org.sparkcollectives.store.StoreSession;
 import org.sparkcollectives.store.StoreTable;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankThreads;
@@ -35,48 +30,6 @@ class CutStoreTest {
   /** A call in a store that does not answer takes five seconds by itself. */
   private static final Duration LESS_THAN_A_CALL = Duration.ofSeconds(5);
 
-  private static final class CuttableStore extends RemoteStore {
-    private final StoreSession session;
-    private final AtomicInteger requestsLeft;
-    private final boolean lastIsAnswered;
-    private volatile boolean cut;
-
-    CuttableStore(StoreTable table) {
-      this(table, Integer.MAX_VALUE, true);
-    }
-
-    CuttableStore(StoreTable table, int requests, boolean lastIsAnswered) {
-      super("a store at the other end of a cable", Duration.ofMinutes(5));
-      this.session = new StoreSession(table, "");
-      this.requestsLeft = new AtomicInteger(requests);
-      this.lastIsAnswered = lastIsAnswered;
-    }
-
-    @Override
-    protected CompletableFuture<byte[]> ask(byte[] request) {
-      int left = requestsLeft.getAndDecrement();
-      if (left <= 0) {
-        cut = true;
-      }
-      if (cut) {
-        return new CompletableFuture<>();
-      }
-      if (left == 1) {
-        cut = !lastIsAnswered;
-      }
-      return session
-          .answer(ByteBuffer.wrap(request))
-          .thenCompose(
-              answer ->
-                  cut ? new CompletableFuture<>() : CompletableFuture.completedFuture(answer));
-    }
-
-    @Override
-    protected void disconnect() {
-      session.close();
-    }
-  }
-
   @Test
   void aFailedGroupIsClosedWithoutWaitingForAStoreThatDoesNotAnswer() {
     CountDownLatch over = new CountDownLatch(1);
@@ -92,11 +45,11 @@ class CutStoreTest {
               group.allReduce(Tensor.of(1.0), ReduceOp.SUM).await();
               if (rank == 1) {
                 over.await();
-                store.cut = true;
+                store.cut();
                 world.close();
                 return null;
               }
-              store.cut = true;
+              store.cut();
               world.abort(new IllegalStateException("the network is gone"));
               assertThatThrownBy(() -> world.barrier()).isInstanceOf(GroupAbortedException.class);
               long start = System.nanoTime();
@@ -143,7 +96,7 @@ class CutStoreTest {
               over.await();
               return null;
             }
-            store.cut = true;
+            store.cut();
             long start = System.nanoTime();
             try {
               assertThatThrownBy(() -> WAITING_CALLS.get(name).accept(world.withTimeout(timeout)))
@@ -215,7 +168,7 @@ class CutStoreTest {
                 world.close();
                 return null;
               }
-              store.cut = true;
+              store.cut();
               long start = System.nanoTime();
               world.close();
               assertThat(Duration.ofNanos(System.nanoTime() - start))

@@ -2,7 +2,6 @@ package org.sparkcollectives.internal.engine;
 
 import io.netty.channel.ChannelPipeline;
 import java.io.IOException;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -41,6 +40,7 @@ import org.sparkcollectives.internal.transport.tcp.TcpTransport;
 import org.sparkcollectives.net.ConnectionId;
 import org.sparkcollectives.spi.LogContext;
 import org.sparkcollectives.spi.tensor.HostTensor;
+import org.sparkcollectives.store.Deadline;
 
 /** The paths of one rank to its peers: over the heap within the JVM, over TCP to all others. */
 public final class GroupPaths implements TcpTransport.Receiver {
@@ -285,20 +285,20 @@ public final class GroupPaths implements TcpTransport.Receiver {
 
   /**
    * Closes all paths, in good order unless the group has failed. Blocks until all data has been
-   * sent, for {@code atMost} at the most: an operation may be done while its last bytes are still
-   * here, because the peer is busy.
+   * sent, or the deadline: an operation may be done while its last bytes are still here, because
+   * the peer is busy.
    *
    * @param lastCollective the number of this rank's last collective, -1 for none
    * @param idle whether no thread uses the paths any more
    */
-  public void close(long lastCollective, Duration atMost, boolean idle) {
+  public void close(long lastCollective, Deadline deadline, boolean idle) {
     node.tcp().unregister(id, members.rank(), this);
     matcher.close();
     if (!monitor.state().failed()) {
       local.heap().leave(members.rank(), lastCollective);
       tcpPairs.forEach(pairs -> pairs.close(lastCollective));
       messages.close(lastCollective);
-      awaitClosed(atMost);
+      awaitClosed(deadline);
     }
     tcpPairs.forEach(TcpPairs::breakOff);
     messages.breakOff();
@@ -311,16 +311,15 @@ public final class GroupPaths implements TcpTransport.Receiver {
     waits.forEach(SocketWait::close);
   }
 
-  private void awaitClosed(Duration atMost) {
-    long start = System.nanoTime();
+  private void awaitClosed(Deadline deadline) {
     long look = SHORTEST_LOOK_NANOS;
     while (!isClosed() && !monitor.state().failed()) {
-      if (System.nanoTime() - start > atMost.toNanos()) {
+      if (deadline.isOver()) {
         LOG.warn(
             "{} is closed, but peers have not taken within {} what was sent to them: they may miss"
                 + " it",
             monitor,
-            atMost);
+            deadline.total());
         return;
       }
       LockSupport.parkNanos(this, look);

@@ -55,6 +55,7 @@ public final class GroupMonitor implements AutoCloseable {
   private final EphemeralTimeout ephemeralTimeout = new EphemeralTimeout();
   private final PendingOperations pending = new PendingOperations();
   private final StoreSteps storeSteps;
+  private final StoreSilence storeSilence;
   private volatile Thread caller = Thread.currentThread();
   private volatile CollectiveProgress progress = CollectiveProgress.NONE;
   private volatile GroupStatistics.Paths paths = GroupStatistics.Paths.NONE;
@@ -86,6 +87,7 @@ public final class GroupMonitor implements AutoCloseable {
     this.host = host;
     this.parent = parent;
     this.storeSteps = new StoreSteps(host.time());
+    this.storeSilence = parent == null ? new StoreSilence(host.time()) : parent.storeSilence;
     this.state = new GroupState(self, () -> reports().interrupted());
     this.dumps = parent == null ? new RankDumps(members, store, host) : parent.dumps;
     this.control = parent == null ? new RankControl(members, store, dumps, host) : parent.control;
@@ -365,9 +367,18 @@ public final class GroupMonitor implements AutoCloseable {
     }
   }
 
-  /** Returns whether the store has not responded for longer than the heartbeat timeout. */
-  public boolean isStoreUnresponsive() {
-    return heartbeat.isStoreUnresponsive();
+  /** Returns what notes, for all groups of this rank, whether the store answers their closes. */
+  public StoreSilence storeSilence() {
+    return storeSilence;
+  }
+
+  /**
+   * Returns whether a close need not give the store {@code patience}: it did not answer another
+   * close in that time, or the group has failed and the store has not responded for longer than the
+   * heartbeat timeout.
+   */
+  public boolean isStoreSilent(Duration patience) {
+    return storeSilence.isSilent(patience) || (state.failed() && heartbeat.isStoreUnresponsive());
   }
 
   /**

@@ -82,6 +82,9 @@ public final class GroupState implements Cancellation {
       new AtomicReference<>(new Status(Phase.OPEN, false, null, null));
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
 
+  /** Set once by the thread that closes the group. */
+  private volatile ClosingTime closingTime;
+
   /** Creates the state of a group that is open. */
   public GroupState(RankIdentity self, Runnable onInterrupt) {
     this.self = self;
@@ -212,11 +215,21 @@ public final class GroupState implements Cancellation {
   /**
    * Begins to close the group, so that no operation begins in it any more.
    *
+   * @param time that the close may take
    * @return false if it is being closed already
    */
-  public boolean beginClose() {
-    return change(now -> now.phase().compareTo(Phase.CLOSING) >= 0 ? null : now.in(Phase.CLOSING))
-        != null;
+  public boolean beginClose(ClosingTime time) {
+    if (change(now -> now.phase().compareTo(Phase.CLOSING) >= 0 ? null : now.in(Phase.CLOSING))
+        == null) {
+      return false;
+    }
+    closingTime = time;
+    return true;
+  }
+
+  /** Returns the time that the close may take, to the thread that closes the group. */
+  public ClosingTime closingTime() {
+    return closingTime;
   }
 
   /** Closes the group. */

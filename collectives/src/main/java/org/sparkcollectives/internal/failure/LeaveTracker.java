@@ -136,7 +136,7 @@ public final class LeaveTracker implements AutoCloseable {
    */
   boolean hasLeftAfterFailure(int peer) {
     if (last.get(peer) != AFTER_FAILURE) {
-      merge(readOwn(Deadline.after(SHORT_TIMEOUT).bound(store)));
+      merge(readOwn(Deadline.after(SHORT_TIMEOUT)));
     }
     return last.get(peer) == AFTER_FAILURE;
   }
@@ -194,7 +194,7 @@ public final class LeaveTracker implements AutoCloseable {
 
   private void refresh() {
     if (anybodyLeft()) {
-      rereading.poll(() -> merge(read()));
+      rereading.poll(() -> merge(read(Deadline.after(STORE_TIMEOUT))));
     }
   }
 
@@ -203,13 +203,9 @@ public final class LeaveTracker implements AutoCloseable {
    * groups made from a group before that one, so a rank that has left the parent has left here too,
    * or never came.
    */
-  private long[] read() {
-    return read(Deadline.after(STORE_TIMEOUT).bound(store));
-  }
-
-  private long[] read(Store store) {
-    long[] inParent = parent == null ? null : parent.read();
-    long[] known = readOwn(store);
+  private long[] read(Deadline deadline) {
+    long[] inParent = parent == null ? null : parent.read(deadline);
+    long[] known = readOwn(deadline);
     for (int peer = 0; inParent != null && peer < known.length; peer++) {
       if (known[peer] == HERE && inParent[ranksInParent[peer]] != HERE) {
         known[peer] = -1;
@@ -219,8 +215,9 @@ public final class LeaveTracker implements AutoCloseable {
   }
 
   /** Returns which ranks have left this group by now. */
-  private long[] readOwn(Store store) {
-    return store.check(List.of(KEY)) ? decode(store.get(KEY)) : nobody(last.length());
+  private long[] readOwn(Deadline deadline) {
+    Store bound = deadline.bound(store);
+    return bound.check(List.of(KEY)) ? decode(bound.get(KEY)) : nobody(last.length());
   }
 
   private long[] decode(byte[] bytes) {

@@ -37,6 +37,7 @@ import org.sparkcollectives.internal.failure.Watchdog;
 import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.spi.LogContext;
 import org.sparkcollectives.spi.RankContext;
+import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreLease;
 
@@ -134,7 +135,7 @@ record GroupAssembly(Store store, RankContext context, String path) implements S
     Waiter waiter = Waiter.of(monitor, spin(members, context.configuration()));
     undo.add(waiter.sockets()::close);
     GroupPaths paths = new GroupPaths(members, node, local, monitor, waiter, transports);
-    undo.add(() -> paths.close(-1, CLOSE_OF_NEW_PATHS, true));
+    undo.add(() -> paths.close(-1, Deadline.after(CLOSE_OF_NEW_PATHS), true));
     paths.stripe(TcpConnections.of(members, context.configuration()), queue::partFailed);
     paths.open();
     RankMessages messages =
@@ -154,10 +155,14 @@ record GroupAssembly(Store store, RankContext context, String path) implements S
             () ->
                 RunAll.of(
                     () ->
-                        paths.close(
-                            queue.lastSequenceNumber(),
-                            options.timeout().orElseThrow(),
-                            !queue.isRunning()),
+                        monitor
+                            .state()
+                            .closingTime()
+                            .connections()
+                            .spend(
+                                deadline ->
+                                    paths.close(
+                                        queue.lastSequenceNumber(), deadline, !queue.isRunning())),
                     () -> node.leave(members.id())));
     Watchdog.Watched polled = new GroupPoll(monitor, queue);
     node.watchdog().watch(polled);

@@ -25,6 +25,7 @@ import org.sparkcollectives.ShrinkMode;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.WaitStatistics;
 import org.sparkcollectives.internal.agreement.CallCheck;
+import org.sparkcollectives.internal.failure.ClosingTime;
 import org.sparkcollectives.internal.object.StreamedObjectCollectives;
 import org.sparkcollectives.spi.tensor.HostTensor;
 import org.sparkcollectives.spi.tensor.TensorView;
@@ -365,7 +366,7 @@ abstract class GroupHandle implements ProcessGroup {
   @Override
   public void close() {
     if (owner) {
-      group.close(timeout);
+      group.close(ClosingTime.of(timeout));
     }
   }
 

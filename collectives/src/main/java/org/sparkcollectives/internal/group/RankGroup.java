@@ -11,6 +11,7 @@ import org.slf4j.LoggerFactory;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.GroupStatistics;
 import org.sparkcollectives.internal.engine.OperationQueue;
+import org.sparkcollectives.internal.failure.ClosingTime;
 import org.sparkcollectives.internal.failure.GroupMonitor;
 import org.sparkcollectives.internal.failure.RunAll;
 import org.sparkcollectives.internal.rendezvous.Membership;
@@ -20,6 +21,7 @@ import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConnectionException;
 import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.store.StoreLease;
+import org.sparkcollectives.store.StoreTimeoutException;
 
 /** Owns all that one rank holds of one group, and releases it in the right order. */
 final class RankGroup {
@@ -32,8 +34,6 @@ final class RankGroup {
    */
   private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(1);
 
-  private static final Duration HOOKS_TIMEOUT = Duration.ofSeconds(10);
-  private static final Duration RUNNER_TIMEOUT = Duration.ofSeconds(10);
   private static final long DRAIN_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
   private static final Logger LOG = LoggerFactory.getLogger(RankGroup.class);
 
@@ -240,25 +240,26 @@ final class RankGroup {
     subgroups.abort(cause);
   }
 
-  void close(Duration timeout) {
-    monitor.logContext().run(() -> closeAll(timeout));
+  /** Closes the group, and those made from it, which share the time. */
+  void close(ClosingTime time) {
+    monitor.logContext().run(() -> closeAll(time));
   }
 
-  private void closeAll(Duration timeout) {
-    if (!monitor.state().beginClose()) {
+  private void closeAll(ClosingTime time) {
+    if (!monitor.state().beginClose(time)) {
       return;
     }
     RunAll.of(
-        () -> subgroups.close(timeout),
-        () -> drain(timeout),
+        () -> subgroups.close(time),
+        () -> time.pending().spend(this::drain),
         this::leave,
         monitor::poll,
         () ->
             stores.revoke(
                 new IllegalStateException("Group \"" + name() + "\" is closed on rank " + rank())),
-        this::awaitRunner,
+        () -> time.threads().spend(this::awaitRunner),
         backends::close,
-        () -> monitor.completionHooks().await(HOOKS_TIMEOUT),
+        () -> time.threads().spend(deadline -> monitor.completionHooks().await(deadline.left())),
         monitor::close,
         this::removeKeysIfLast,
         afterClose);
@@ -268,10 +269,9 @@ final class RankGroup {
    * Waits for pending operations to end, unless the group has failed, and until it is known what a
    * failing group fails with; aborts them when the time is over.
    */
-  private void drain(Duration timeout) {
-    long start = System.nanoTime();
+  private void drain(Deadline deadline) {
     while (!monitor.state().failed() && (monitor.hasPending() || monitor.state().isFailing())) {
-      if (System.nanoTime() - start > timeout.toNanos()) {
+      if (deadline.isOver()) {
         abortPending();
         return;
       }
@@ -292,15 +292,14 @@ final class RankGroup {
    * Waits until no thread uses the paths and nothing is pending, so that they can be closed. Only a
    * failed group still has such work, which ends soon.
    */
-  private void awaitRunner() {
+  private void awaitRunner(Deadline deadline) {
     queue.close();
-    long start = System.nanoTime();
     while (queue.isRunning() || monitor.hasPending()) {
       if (monitor.state().failed()) {
         // The watchdog cannot do this, because it soon stops polling this group.
         monitor.failPending();
       }
-      if (System.nanoTime() - start > RUNNER_TIMEOUT.toNanos()) {
+      if (deadline.isOver()) {
         LOG.warn("{} is closed while an operation still runs", monitor);
         return;
       }
@@ -308,20 +307,25 @@ final class RankGroup {
     }
   }
 
+  /** Returns the time in which the store must answer. */
+  private Duration patience() {
+    return monitor.state().failed() ? ANSWER_TIMEOUT : STORE_TIMEOUT;
+  }
+
   private void leave() {
-    boolean failed = monitor.state().failed();
-    if (failed && monitor.isStoreUnresponsive()) {
+    if (monitor.isStoreSilent(patience())) {
       giveUpStore("nothing is heard of it");
       return;
     }
-    boolean published = !failed || monitor.awaitPublished(ANSWER_TIMEOUT);
+    boolean published = !monitor.state().failed() || monitor.awaitPublished(ANSWER_TIMEOUT);
     try {
-      monitor.leave(
-          queue.lastSequenceNumber(), Deadline.after(failed ? ANSWER_TIMEOUT : STORE_TIMEOUT));
+      monitor
+          .storeSilence()
+          .observe(patience(), deadline -> monitor.leave(queue.lastSequenceNumber(), deadline));
       if (!published && !monitor.awaitPublished(PUBLISH_TIMEOUT)) {
         LOG.warn("{} could not publish its failure within {}", monitor, PUBLISH_TIMEOUT);
       }
-    } catch (StoreConnectionException e) {
+    } catch (StoreConnectionException | StoreTimeoutException e) {
       giveUpStore(e.getMessage());
     } catch (StoreException | IllegalStateException e) {
       LOG.debug("{} could not say that it leaves: {}", monitor, e.toString());
@@ -342,14 +346,22 @@ final class RankGroup {
    * the store is closed.
    */
   private void removeKeysIfLast() {
-    Store store = Deadline.after(STORE_TIMEOUT).bound(lease.store());
+    if (monitor.isStoreSilent(patience())) {
+      return;
+    }
     try {
-      if (store.add("closed", 1) == size()) {
-        List<String> keys = store.listKeys();
-        keys.forEach(store::deleteKey);
-      }
+      monitor
+          .storeSilence()
+          .observe(patience(), deadline -> removeKeysIfLast(deadline.bound(lease.store())));
     } catch (StoreException | IllegalStateException e) {
       LOG.debug("{} could not remove its keys: {}", monitor, e.toString());
+    }
+  }
+
+  private void removeKeysIfLast(Store store) {
+    if (store.add("closed", 1) == size()) {
+      List<String> keys = store.listKeys();
+      keys.forEach(store::deleteKey);
     }
   }
 }

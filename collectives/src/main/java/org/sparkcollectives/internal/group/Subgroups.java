@@ -14,6 +14,7 @@ import org.sparkcollectives.BackendConfig;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.internal.engine.CollectiveNode;
 import org.sparkcollectives.internal.engine.NodeOptions;
+import org.sparkcollectives.internal.failure.ClosingTime;
 import org.sparkcollectives.internal.failure.GroupMonitor;
 import org.sparkcollectives.internal.rendezvous.AgreedSettings;
 import org.sparkcollectives.internal.rendezvous.GroupSecret;
@@ -315,7 +316,7 @@ final class Subgroups {
         return group;
       }
     }
-    group.close(Duration.ZERO);
+    group.close(ClosingTime.of(Duration.ZERO));
     throw new IllegalStateException(
         "Group \""
             + parent.name()
@@ -346,11 +347,11 @@ final class Subgroups {
     forEachFromTheLast(group -> group.abort(cause));
   }
 
-  /** Closes all groups; no more can be made. */
-  void close(Duration timeout) {
+  /** Closes all groups within the time that their parent has; no more can be made. */
+  void close(ClosingTime time) {
     synchronized (this) {
       closed = true;
     }
-    forEachFromTheLast(group -> group.close(timeout));
+    forEachFromTheLast(group -> group.close(time));
   }
 }

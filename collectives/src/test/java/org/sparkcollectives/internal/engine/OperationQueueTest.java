@@ -19,6 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.ErrorHandling;
+import org.sparkcollectives.internal.failure.ClosingTime;
 import org.sparkcollectives.internal.failure.GroupMonitor;
 import org.sparkcollectives.internal.failure.HeartbeatElection;
 import org.sparkcollectives.internal.failure.RankHeartbeat;
@@ -93,7 +94,7 @@ class OperationQueueTest {
 
   @Test
   void anOperationThatIsRefusedBecauseTheGroupIsBeingClosedHasNoNumber() {
-    monitor.state().beginClose();
+    monitor.state().beginClose(ClosingTime.of(Duration.ZERO));
     assertThatThrownBy(() -> queue.begin(new TestTask(queue, number -> {})))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("is closed");

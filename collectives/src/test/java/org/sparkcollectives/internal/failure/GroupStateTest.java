@@ -3,6 +3,7 @@ package org.sparkcollectives.internal.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -113,20 +114,20 @@ class GroupStateTest {
 
   @Test
   void aCloseBeginsOnceInEachPhase() {
-    assertThat(state.beginClose()).isTrue();
+    assertThat(state.beginClose(ClosingTime.of(Duration.ZERO))).isTrue();
     assertThat(state.phase()).isEqualTo(Phase.CLOSING);
     assertThat(state.isClosing()).isTrue();
-    assertThat(state.beginClose()).isFalse();
+    assertThat(state.beginClose(ClosingTime.of(Duration.ZERO))).isFalse();
     state.close();
     assertThat(state.phase()).isEqualTo(Phase.CLOSED);
     assertThat(state.isClosing()).isTrue();
-    assertThat(state.beginClose()).isFalse();
+    assertThat(state.beginClose(ClosingTime.of(Duration.ZERO))).isFalse();
     assertThat(state.failed()).isFalse();
   }
 
   @Test
   void aGroupThatIsClosingMayStillFail() {
-    state.beginClose();
+    state.beginClose(ClosingTime.of(Duration.ZERO));
     assertThat(state.beginSettling()).isTrue();
     assertThat(state.isFailing()).isTrue();
     assertThat(state.notice(failure(Failure.Kind.EXCEPTION, 0), GroupStateTest::own)).isTrue();
@@ -139,7 +140,7 @@ class GroupStateTest {
   @Test
   void aFailedGroupIsClosedWithWhatItHasFailedWith() {
     state.fail(failure(Failure.Kind.EXCEPTION, 2));
-    assertThat(state.beginClose()).isTrue();
+    assertThat(state.beginClose(ClosingTime.of(Duration.ZERO))).isTrue();
     assertThat(state.phase()).isEqualTo(Phase.CLOSING);
     state.close();
     assertThat(state.phase()).isEqualTo(Phase.CLOSED);
@@ -204,7 +205,7 @@ class GroupStateTest {
           4,
           index -> {
             state.onFailure(heard::incrementAndGet);
-            if (state.beginClose()) {
+            if (state.beginClose(ClosingTime.of(Duration.ZERO))) {
               closed.incrementAndGet();
             }
             state.notice(failure(Failure.Kind.KILLED, index % 3), null);

@@ -163,7 +163,7 @@ class PendingWorkTest {
 
   @Test
   void nothingBeginsInAGroupThatIsClosing() {
-    monitor.state().beginClose();
+    monitor.state().beginClose(ClosingTime.of(Duration.ZERO));
     assertThatThrownBy(() -> StubWork.begun(monitor, 4))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("is closed on rank 0");
