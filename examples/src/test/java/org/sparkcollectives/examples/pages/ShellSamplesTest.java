@@ -148,12 +148,16 @@ class ShellSamplesTest {
     }
     for (String option : List.of("-Dtest", "-Dit.test")) {
       for (String tests : command.option(option)) {
-        if (!tests.equals("none")) {
-          String name = tests.replaceAll("#.*", "").replace("*", "\\w*");
-          assertThat(find(name + "\\.(java|scala)")).as("%s of %s", tests, command).isNotEmpty();
-        }
+        assertThat(tests.split(",", -1))
+            .filteredOn(test -> !test.equals("none"))
+            .as("%s of %s", option, command)
+            .allSatisfy(test -> assertThat(sources(test)).isNotEmpty());
       }
     }
+  }
+
+  private static List<Path> sources(String test) throws IOException {
+    return find(test.replaceAll("#.*", "").replace("*", "\\w*") + "\\.(java|scala)");
   }
 
   private static List<Path> find(String name) throws IOException {
