@@ -100,6 +100,8 @@ def test_reports_are_shown_on_any_stream(stream, progress, monkeypatch):
         (_reports.EXCEPTION, b"kept"),
         (_reports.ENDED, b""),
     )
+    # Another test may have loaded it: then this would be a notebook, which gets a bar.
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
     monkeypatch.setattr(sys, "stdout", out)
     monkeypatch.setattr(sys, "stderr", out)
     display = _display.Display(2, progress)
