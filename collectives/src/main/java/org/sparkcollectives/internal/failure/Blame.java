@@ -15,7 +15,7 @@ import org.sparkcollectives.internal.transport.LentTensorException;
  */
 record Blame(Whose whose, int rank, Throwable cause) {
 
-  /** What has failed. */
+  /** The part that failed. */
   enum Whose {
     /** This rank's own code, its tensors, or its process. */
     OWN,
@@ -25,7 +25,7 @@ record Blame(Whose whose, int rank, Throwable cause) {
     PATH,
     /** Some path, and which is not known. */
     SOME_PATH,
-    /** Nothing new: it follows from a failure that the group has failed with. */
+    /** A consequence of the failure that the group has already failed with. */
     CONSEQUENCE
   }
 
