@@ -1,5 +1,6 @@
 package org.sparkcollectives.lightgbm.internal;
 
+import com.sun.jna.Library;
 import com.sun.jna.Native;
 import java.io.IOException;
 import java.io.InputStream;
@@ -19,6 +20,13 @@ final class LightGbmLibrary {
 
   /** The path of the library for Linux on x86-64 in the jar of lightgbmlib. */
   static final String RESOURCE = "com/microsoft/ml/lightgbm/linux/x86_64/lib_lightgbm.so";
+
+  /**
+   * {@code RTLD_NOW | RTLD_LOCAL}. JNA's own choice is {@code RTLD_GLOBAL}, and LightGBM exports
+   * its C++ functions: a second LightGBM of the process, ours or another library's, would call
+   * those of the first.
+   */
+  private static final int NOW_AND_LOCAL = 2;
 
   private static final Map<String, LightGbmLibrary> LOADED = new HashMap<>();
 
@@ -42,7 +50,7 @@ final class LightGbmLibrary {
 
   private static LightGbmLibrary open(String configured) {
     if (!configured.isEmpty()) {
-      return new LightGbmLibrary(functions(configured));
+      return new LightGbmLibrary(functions(configured, LightGbmFunctions.class));
     }
     ClassLoader loader = Thread.currentThread().getContextClassLoader();
     try (InputStream packed = loader.getResourceAsStream(RESOURCE)) {
@@ -56,7 +64,7 @@ final class LightGbmLibrary {
       Path file = Files.createTempFile("lib_lightgbm", ".so");
       try {
         Files.copy(packed, file, StandardCopyOption.REPLACE_EXISTING);
-        return new LightGbmLibrary(functions(file.toString()));
+        return new LightGbmLibrary(functions(file.toString(), LightGbmFunctions.class));
       } finally {
         Files.deleteIfExists(file); // The process has mapped it.
       }
@@ -65,9 +73,9 @@ final class LightGbmLibrary {
     }
   }
 
-  private static LightGbmFunctions functions(String path) {
+  static <T extends Library> T functions(String path, Class<T> functions) {
     try {
-      return Native.load(path, LightGbmFunctions.class);
+      return Native.load(path, functions, Map.of(Library.OPTION_OPEN_FLAGS, NOW_AND_LOCAL));
     } catch (UnsatisfiedLinkError e) {
       throw new LightGbmException(
           "LightGBM's library " + path + " cannot be loaded: " + e.getMessage(), e);

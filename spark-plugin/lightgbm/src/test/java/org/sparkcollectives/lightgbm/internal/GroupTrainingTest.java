@@ -235,11 +235,4 @@ class GroupTrainingTest {
         .hasRootCauseInstanceOf(LightGbmException.class)
         .hasMessageContaining("nonsense");
   }
-
-  @Test
-  void aLibraryThatIsNotThereIsNamed() {
-    assertThatThrownBy(() -> LightGbmLibrary.load("/nowhere/lib_lightgbm.so"))
-        .isInstanceOf(LightGbmException.class)
-        .hasMessageContaining("/nowhere/lib_lightgbm.so");
-  }
 }

@@ -1,7 +1,6 @@
 package org.sparkcollectives.lightgbm.internal;
 
 import com.sun.jna.Library;
-import com.sun.jna.Native;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -56,7 +55,7 @@ final class SocketTraining {
       int rounds,
       long[] counts) {
     LightGbmLibrary library = LightGbmLibrary.load(LibraryFile.path());
-    SocketFunctions sockets = Native.load(LibraryFile.path(), SocketFunctions.class);
+    SocketFunctions sockets = LightGbmLibrary.functions(LibraryFile.path(), SocketFunctions.class);
     String text = Parameters.text(parameters, group.size(), 1, false);
     try (NativeDataset bins =
             SampledBins.of(parameters, counts).gather(group, library, rows, text);
