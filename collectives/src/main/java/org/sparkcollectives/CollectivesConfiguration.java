@@ -287,7 +287,7 @@ public final class CollectivesConfiguration {
           .check(value -> !value.isNegative(), "0 or more")
           .defaultsTo(Duration.ofSeconds(1));
 
-  /** See {@link org.sparkcollectives.internal.failure.HeartbeatMonitor}. */
+  /** See {@link org.sparkcollectives.internal.failure.WatchdogGuard}. */
   public static final ConfigEntry<Duration> WATCHDOG_TIMEOUT =
       ConfigEntry.duration("spark.collectives.watchdog.timeout")
           .doc(

@@ -10,8 +10,8 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.internal.failure.HeartbeatElection;
-import org.sparkcollectives.internal.failure.HeartbeatMonitor;
 import org.sparkcollectives.internal.failure.Watchdog;
+import org.sparkcollectives.internal.failure.WatchdogGuard;
 import org.sparkcollectives.internal.transport.heap.HeapGroup;
 import org.sparkcollectives.internal.transport.tcp.TcpTransport;
 import org.sparkcollectives.net.LibraryThreads;
@@ -38,7 +38,7 @@ public final class CollectiveNode {
   private final Watchdog watchdog;
 
   /** Null if the watchdog is not watched. */
-  private final HeartbeatMonitor monitor;
+  private final WatchdogGuard guard;
 
   private final Map<String, LocalGroup> groups = new HashMap<>();
   private int users;
@@ -51,10 +51,10 @@ public final class CollectiveNode {
     // Threads are created last: if the port is not available, none is left behind.
     this.executor = newExecutor();
     this.watchdog = new Watchdog();
-    this.monitor =
+    this.guard =
         options.watchdogTimeout().isZero()
             ? null
-            : new HeartbeatMonitor(watchdog, options.watchdogTimeout());
+            : new WatchdogGuard(watchdog, options.watchdogTimeout());
   }
 
   /**
@@ -84,8 +84,8 @@ public final class CollectiveNode {
   }
 
   private void close() {
-    if (monitor != null) {
-      monitor.close();
+    if (guard != null) {
+      guard.close();
     }
     watchdog.close();
     executor.shutdown();

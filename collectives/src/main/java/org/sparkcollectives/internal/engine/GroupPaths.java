@@ -35,7 +35,7 @@ import org.sparkcollectives.internal.transport.shm.ShmRegion;
 import org.sparkcollectives.internal.transport.tcp.ConnectionKind;
 import org.sparkcollectives.internal.transport.tcp.RankConnector;
 import org.sparkcollectives.internal.transport.tcp.SocketWait;
-import org.sparkcollectives.internal.transport.tcp.TcpPairs;
+import org.sparkcollectives.internal.transport.tcp.StreamPairs;
 import org.sparkcollectives.internal.transport.tcp.TcpTransport;
 import org.sparkcollectives.net.ConnectionId;
 import org.sparkcollectives.spi.LogContext;
@@ -64,7 +64,7 @@ public final class GroupPaths implements TcpTransport.Receiver {
   private final MessagePaths messages;
 
   /** The connections of each stripe. */
-  private final List<TcpPairs> tcpPairs = new ArrayList<>();
+  private final List<StreamPairs> streamPairs = new ArrayList<>();
 
   private final List<SocketWait> waits = new ArrayList<>();
 
@@ -178,16 +178,16 @@ public final class GroupPaths implements TcpTransport.Receiver {
   }
 
   /** Creates the paths over TCP of one more stripe. */
-  private TcpPairs connect(Waiter waiter, SharedFolder sharedMemory) {
-    TcpPairs pairs =
-        new TcpPairs(
+  private StreamPairs connect(Waiter waiter, SharedFolder sharedMemory) {
+    StreamPairs pairs =
+        new StreamPairs(
             ranks,
-            tcpPairs.size(),
+            streamPairs.size(),
             waiter.progress(),
             waiter.sockets(),
             sharedMemory,
             communicator::current);
-    tcpPairs.add(pairs);
+    streamPairs.add(pairs);
     waits.add(waiter.sockets());
     return pairs;
   }
@@ -258,7 +258,7 @@ public final class GroupPaths implements TcpTransport.Receiver {
   }
 
   private Pair pairTo(int peer) {
-    return overHeap(peer) ? heapPairs.pair(peer) : tcpPairs.get(0).pair(peer);
+    return overHeap(peer) ? heapPairs.pair(peer) : streamPairs.get(0).pair(peer);
   }
 
   /** Returns the path of messages to a peer. */
@@ -273,13 +273,14 @@ public final class GroupPaths implements TcpTransport.Receiver {
     int peer = connection.from();
     boolean isPeer = peer >= 0 && peer < members.size() && peer != members.rank();
     ConnectionKind kind = ConnectionKind.ofCode(connection.kind());
-    boolean isKnown = kind.use() != ConnectionKind.Use.UNKNOWN && kind.stripe() < tcpPairs.size();
+    boolean isKnown =
+        kind.use() != ConnectionKind.Use.UNKNOWN && kind.stripe() < streamPairs.size();
     if (!isPeer || !isKnown) {
       pipeline.channel().close();
     } else if (kind.use() == ConnectionKind.Use.MESSAGES) {
       messages.accepted(peer, pipeline);
     } else {
-      tcpPairs.get(kind.stripe()).accepted(peer, kind, pipeline.channel());
+      streamPairs.get(kind.stripe()).accepted(peer, kind, pipeline.channel());
     }
   }
 
@@ -296,14 +297,14 @@ public final class GroupPaths implements TcpTransport.Receiver {
     matcher.close();
     if (!monitor.state().failed()) {
       local.heap().leave(members.rank(), lastCollective);
-      tcpPairs.forEach(pairs -> pairs.close(lastCollective));
+      streamPairs.forEach(pairs -> pairs.close(lastCollective));
       messages.close(lastCollective);
       awaitClosed(deadline);
     }
-    tcpPairs.forEach(TcpPairs::breakOff);
+    streamPairs.forEach(StreamPairs::breakOff);
     messages.breakOff();
     if (idle) {
-      tcpPairs.forEach(TcpPairs::free);
+      streamPairs.forEach(StreamPairs::free);
       host.ifPresent(ShmRegion::free);
       host.flatMap(each -> memory).ifPresent(SharedTensors::freeNeighbours);
     }
@@ -328,6 +329,6 @@ public final class GroupPaths implements TcpTransport.Receiver {
   }
 
   private boolean isClosed() {
-    return tcpPairs.stream().allMatch(TcpPairs::isClosed) && messages.isClosed();
+    return streamPairs.stream().allMatch(StreamPairs::isClosed) && messages.isClosed();
   }
 }

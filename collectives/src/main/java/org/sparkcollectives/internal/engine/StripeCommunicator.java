@@ -2,17 +2,17 @@ package org.sparkcollectives.internal.engine;
 
 import org.sparkcollectives.internal.transport.Pair;
 import org.sparkcollectives.internal.transport.Peers;
-import org.sparkcollectives.internal.transport.tcp.TcpPairs;
+import org.sparkcollectives.internal.transport.tcp.StreamPairs;
 
 /** The peers of one rank over a stripe beside the first: all of them over TCP. */
 final class StripeCommunicator implements Peers {
 
   private final int rank;
   private final int size;
-  private final TcpPairs pairs;
+  private final StreamPairs pairs;
   private final Waiter waiter;
 
-  StripeCommunicator(int rank, int size, TcpPairs pairs, Waiter waiter) {
+  StripeCommunicator(int rank, int size, StreamPairs pairs, Waiter waiter) {
     this.rank = rank;
     this.size = size;
     this.pairs = pairs;

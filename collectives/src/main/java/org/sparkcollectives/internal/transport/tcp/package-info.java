@@ -1,14 +1,19 @@
 /**
- * Messages between ranks over TCP, by way of Netty's event loops.
+ * The paths between ranks of different JVMs. A JVM accepts and opens connections on Netty's event
+ * loops; then the rank's own thread reads and writes the sockets, or a ring in shared memory if
+ * both JVMs are on one host. Only if TLS encrypts the connection, or {@code
+ * spark.collectives.tcp.direct} is false, do the event loops carry the bytes.
  *
  * <p>A JVM has one {@link org.sparkcollectives.internal.transport.tcp.TcpTransport}: one listening
  * port and a few event loops, shared by all groups and all their ranks here. The paths of one rank
- * in one group are {@link org.sparkcollectives.internal.transport.tcp.TcpPairs}.
+ * in one group are {@link org.sparkcollectives.internal.transport.tcp.StreamPairs}.
  *
  * <p>Each connection belongs to one group, one sender and one receiver, and is of one {@link
  * org.sparkcollectives.internal.transport.tcp.ConnectionKind}. The bytes of messages flow one way
  * on it, from the rank that connected to the rank that accepted: a rank connects when it first
  * sends. What flows back is only what ends the connection.
+ *
+ * <p>Where the event loops carry the bytes:
  *
  * <pre>
  *   sender's thread                 event loops                    receiver's thread

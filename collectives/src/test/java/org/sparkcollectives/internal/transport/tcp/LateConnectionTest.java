@@ -37,7 +37,7 @@ class LateConnectionTest {
 
   @Test
   void isClosedIfTheGroupIsClosedBeforeItOffersItsMemory() {
-    TcpPairs pairs = new RankOfTwo().pairs();
+    StreamPairs pairs = new RankOfTwo().pairs();
     EmbeddedChannel offering = new EmbeddedChannel();
     pairs.accepted(1, ConnectionKind.RING_OFFER, offering);
     assertThat(offering.isOpen()).isTrue();
@@ -47,7 +47,7 @@ class LateConnectionTest {
 
   @Test
   void isClosedIfItComesAfterTheGroupIsClosed() {
-    TcpPairs pairs = new RankOfTwo().pairs();
+    StreamPairs pairs = new RankOfTwo().pairs();
     pairs.close(3);
     for (ConnectionKind kind : List.of(ConnectionKind.collectives(0), ConnectionKind.RING_OFFER)) {
       EmbeddedChannel late = new EmbeddedChannel();
@@ -59,7 +59,7 @@ class LateConnectionTest {
 
   @Test
   void isNotMadeByARankWhoseGroupIsClosed() {
-    TcpPairs pairs = new RankOfTwo().pairs();
+    StreamPairs pairs = new RankOfTwo().pairs();
     Pair pair = pairs.pair(1);
     pairs.breakOff();
     // Would fail if it connected.
@@ -69,7 +69,7 @@ class LateConnectionTest {
 
   @Test
   void isClosedAndLeavesNoMemoryIfThePairIsClosedMeanwhile() {
-    TcpPair pair = (TcpPair) new RankOfTwo().pairs().pair(1);
+    StreamPair pair = (StreamPair) new RankOfTwo().pairs().pair(1);
     EmbeddedChannel channel = new Closing();
     meanwhile.set(
         () -> {

@@ -38,7 +38,7 @@ final class RankOfTwo {
     this.connector = connector;
   }
 
-  TcpPairs pairs() {
+  StreamPairs pairs() {
     Cancellation never =
         new Cancellation() {
           @Override
@@ -72,7 +72,7 @@ final class RankOfTwo {
             new byte[32],
             List.of(endpoint(0), endpoint(1)),
             peer -> listener);
-    return new TcpPairs(
+    return new StreamPairs(
         ranks,
         0,
         new Progress(new EventCount(Duration.ZERO), never),

@@ -27,8 +27,8 @@ class RefusedMessageTest {
   void itsOwnEndOfAConnectionBesideSharedMemoryIsNoNews(@TempDir Path folder) throws IOException {
     try (SharedRing sent = SharedRing.create(folder);
         SharedRing received = SharedRing.open(sent.address())) {
-      TcpPairs pairs = rank.pairs();
-      TcpPair pair = (TcpPair) pairs.pair(1);
+      StreamPairs pairs = rank.pairs();
+      StreamPair pair = (StreamPair) pairs.pair(1);
       EmbeddedChannel channel = new EmbeddedChannel();
       channel.pipeline().addLast(new NettySource(channel, pairs.listenerOf(1)));
       pair.accepted(channel, received);

@@ -19,7 +19,7 @@ import org.sparkcollectives.internal.transport.shm.SharedRing;
 class RepeatedConnectionTest {
 
   private final RankOfTwo rank = new RankOfTwo();
-  private final TcpPair pair = (TcpPair) rank.pairs().pair(1);
+  private final StreamPair pair = (StreamPair) rank.pairs().pair(1);
   private final EmbeddedChannel first = new EmbeddedChannel();
   private final EmbeddedChannel second = new EmbeddedChannel();
 

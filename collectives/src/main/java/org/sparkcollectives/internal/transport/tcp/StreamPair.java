@@ -16,12 +16,12 @@ import org.sparkcollectives.internal.transport.shm.SharedRing;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
- * A path to one peer over TCP: a connection of ours for what goes out, made at the first send, and
- * one of the peer's for what comes in.
+ * A path to one peer in another JVM, over TCP or through shared memory: a connection of ours for
+ * what goes out, made at the first send, and one of the peer's for what comes in.
  */
-final class TcpPair implements Pair, Progress.Send {
+final class StreamPair implements Pair, Progress.Send {
 
-  private final TcpPairs pairs;
+  private final StreamPairs pairs;
   private final int peer;
   private final Progress progress;
   private final OutgoingMessage outgoing = new OutgoingMessage();
@@ -34,7 +34,7 @@ final class TcpPair implements Pair, Progress.Send {
 
   private ByteSource wakesFor;
 
-  TcpPair(TcpPairs pairs, int peer, Progress progress) {
+  StreamPair(StreamPairs pairs, int peer, Progress progress) {
     this.pairs = pairs;
     this.peer = peer;
     this.progress = progress;

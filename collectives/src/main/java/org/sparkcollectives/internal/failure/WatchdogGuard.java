@@ -7,15 +7,15 @@ import org.slf4j.LoggerFactory;
 import org.sparkcollectives.config.TimeString;
 
 /**
- * Watches the watchdog: a thread that does nothing but see whether the watchdog's still polls, and
- * if not, says where it is stuck and ends the groups that it no longer guards.
+ * Watches the watchdog: a thread that does nothing but see whether the watchdog still polls, and if
+ * not, says where it is stuck and ends the groups that it no longer guards.
  *
  * <p>A machine so busy that neither thread runs is no stuck watchdog: see {@link HeartbeatAge}.
  */
-public final class HeartbeatMonitor implements AutoCloseable {
+public final class WatchdogGuard implements AutoCloseable {
 
   private static final int LOOKS_IN_TIMEOUT = 10;
-  private static final Logger LOG = LoggerFactory.getLogger(HeartbeatMonitor.class);
+  private static final Logger LOG = LoggerFactory.getLogger(WatchdogGuard.class);
 
   private final Watchdog watchdog;
   private final Duration timeout;
@@ -23,12 +23,12 @@ public final class HeartbeatMonitor implements AutoCloseable {
   private final DaemonThread thread;
   private volatile boolean closed;
 
-  /** Creates a monitor and starts its thread. */
-  public HeartbeatMonitor(Watchdog watchdog, Duration timeout) {
+  /** Creates a guard and starts its thread. */
+  public WatchdogGuard(Watchdog watchdog, Duration timeout) {
     this.watchdog = watchdog;
     this.timeout = timeout;
     this.period = timeout.dividedBy(LOOKS_IN_TIMEOUT);
-    thread = DaemonThread.start("collectives-heartbeat-monitor", this::run);
+    thread = DaemonThread.start("collectives-watchdog-guard", this::run);
   }
 
   private void run() {

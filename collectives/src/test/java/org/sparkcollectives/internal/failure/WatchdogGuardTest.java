@@ -11,7 +11,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.sparkcollectives.testing.LeakCheck;
 
 @ExtendWith(LeakCheck.class)
-class HeartbeatMonitorTest {
+class WatchdogGuardTest {
 
   /** Blocks the watchdog until it is released. */
   private static final class Blocking implements Watchdog.Watched {
@@ -46,14 +46,14 @@ class HeartbeatMonitorTest {
           });
       watchdog.watch(blocking);
       blocking.within.await();
-      // The monitor starts only when the watchdog is stuck: on a busy machine the watchdog may not
+      // The guard starts only when the watchdog is stuck: on a busy machine the watchdog may not
       // have polled before.
-      try (HeartbeatMonitor monitor = new HeartbeatMonitor(watchdog, Duration.ofMillis(200))) {
-        assertThat(monitor).isNotNull();
+      try (WatchdogGuard guard = new WatchdogGuard(watchdog, Duration.ofMillis(200))) {
+        assertThat(guard).isNotNull();
         assertThat(reported.get(30, TimeUnit.SECONDS))
             .contains("the watchdog of this JVM has not run for")
             .contains("thread \"collectives-watchdog\" (WAITING)")
-            .contains("HeartbeatMonitorTest$Blocking.poll");
+            .contains("WatchdogGuardTest$Blocking.poll");
       } finally {
         blocking.letGo.countDown();
       }

@@ -15,7 +15,7 @@ import org.sparkcollectives.internal.transport.Progress;
 import org.sparkcollectives.internal.transport.shm.SharedFolder;
 
 /** The paths of one rank to the ranks of its group in other JVMs, for the group's collectives. */
-public final class TcpPairs {
+public final class StreamPairs {
 
   private final RankConnector ranks;
   private final Dialer dialer;
@@ -24,9 +24,9 @@ public final class TcpPairs {
   private final Supplier<OperationHeader> current;
 
   /** Made when the first of the two needs it: of a thousand peers a rank meets ten. */
-  private final AtomicReferenceArray<TcpPair> pairs;
+  private final AtomicReferenceArray<StreamPair> pairs;
 
-  private final List<TcpPair> made = new CopyOnWriteArrayList<>();
+  private final List<StreamPair> made = new CopyOnWriteArrayList<>();
   private volatile boolean closed;
 
   /**
@@ -39,7 +39,7 @@ public final class TcpPairs {
    * @param sharedMemory where memory for ranks of this host is made; null if they may not share it
    * @param current the operation that this rank is in
    */
-  public TcpPairs(
+  public StreamPairs(
       RankConnector ranks,
       int stripe,
       Progress progress,
@@ -54,15 +54,15 @@ public final class TcpPairs {
     this.pairs = new AtomicReferenceArray<>(ranks.endpoints().size());
   }
 
-  private TcpPair made(int peer) {
-    TcpPair pair = pairs.get(peer);
+  private StreamPair made(int peer) {
+    StreamPair pair = pairs.get(peer);
     return pair == null ? make(peer) : pair;
   }
 
-  private synchronized TcpPair make(int peer) {
-    TcpPair pair = pairs.get(peer);
+  private synchronized StreamPair make(int peer) {
+    StreamPair pair = pairs.get(peer);
     if (pair == null) {
-      pair = new TcpPair(this, peer, progress);
+      pair = new StreamPair(this, peer, progress);
       if (closed) {
         pair.breakOff();
       }
@@ -79,7 +79,7 @@ public final class TcpPairs {
 
   /** Accepts a connection that a peer has made. Called on the connection's event loop. */
   public void accepted(int peer, ConnectionKind kind, Channel channel) {
-    TcpPair pair = made(peer);
+    StreamPair pair = made(peer);
     if (kind.use() == ConnectionKind.Use.RING_OFFER) {
       pair.offered(channel);
     } else {
@@ -89,7 +89,7 @@ public final class TcpPairs {
 
   /** Frees the memory of all paths; when no thread can touch it any more. */
   public void free() {
-    made.forEach(TcpPair::free);
+    made.forEach(StreamPair::free);
   }
 
   int rank() {
@@ -165,11 +165,11 @@ public final class TcpPairs {
   /** Breaks all paths at once; what was sent over them may be lost. */
   public synchronized void breakOff() {
     closed = true;
-    made.forEach(TcpPair::breakOff);
+    made.forEach(StreamPair::breakOff);
   }
 
   /** Returns whether no connection is left. */
   public boolean isClosed() {
-    return made.stream().allMatch(TcpPair::isClosed);
+    return made.stream().allMatch(StreamPair::isClosed);
   }
 }
