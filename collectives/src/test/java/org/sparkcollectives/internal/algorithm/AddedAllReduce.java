@@ -1,13 +1,13 @@
 package org.sparkcollectives.internal.algorithm;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.within;
 
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.DynamicTest;
 import org.sparkcollectives.AlgorithmChoices;
 import org.sparkcollectives.CostConfiguration;
 import org.sparkcollectives.DType;
@@ -15,9 +15,6 @@ import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.internal.kernel.ReduceKernels;
 import org.sparkcollectives.internal.transport.Reach;
-import org.sparkcollectives.internal.transport.heap.HeapGroup;
-import org.sparkcollectives.spi.tensor.HostTensor;
-import org.sparkcollectives.testing.RankThreads;
 
 /**
  * What is expected of an all-reduce that has been added. {@link AddingAnAlgorithmTest} loads it
@@ -25,7 +22,6 @@ import org.sparkcollectives.testing.RankThreads;
  */
 final class AddedAllReduce {
 
-  private static final int COUNT = 1_000;
   private static final int LARGEST_WORLD = 40;
 
   private AddedAllReduce() {}
@@ -44,62 +40,31 @@ final class AddedAllReduce {
     return new AlgorithmSelector(costs()).table().allReduce;
   }
 
-  /** It adds up, averages and multiplies what the ranks give. */
-  static void reduces(String name, int ranks) {
-    reduces(name, ranks, ReduceOp.SUM, 1);
-    reduces(name, ranks, ReduceOp.AVG, 1.0 / ranks);
-    reduces(name, ranks, ReduceOp.premulSum(2), 2);
-  }
-
-  private static void reduces(String name, int ranks, ReduceOp op, double factor) {
-    HeapGroup group = new HeapGroup();
-    List<float[]> results =
-        RankThreads.run(
-            ranks,
-            rank -> {
-              float[] data = new float[COUNT];
-              for (int i = 0; i < COUNT; i++) {
-                data[i] = rank + i;
-              }
-              HostTensor tensor = HostTensor.allocate(DType.FLOAT32, COUNT);
-              tensor.copyFrom(data);
-              rows().messages().stream()
-                  .filter(row -> row.name().equals(name))
-                  .findFirst()
-                  .orElseThrow()
-                  .algorithm()
-                  .run(
-                      new CountingPeers(group, rank, ranks),
-                      new Call.AllReduce(tensor, ReduceKernels.of(op, DType.FLOAT32)));
-              return (float[]) tensor.array();
-            });
-    int ofRanks = ranks * (ranks - 1) / 2;
-    for (float[] result : results) {
-      for (int i = 0; i < COUNT; i++) {
-        double expected = factor * (ofRanks + ranks * i);
-        assertThat((double) result[i])
-            .as("%s of element %s", op, i)
-            .isCloseTo(expected, within(1e-3));
-      }
+  /** It passes the contract of all all-reduces, as a test of its name. */
+  static void keepsTheContract(String name) throws Throwable {
+    Class<?> type = Class.forName(AddedAllReduce.class.getPackageName() + "." + name + "Test");
+    AllReduceContract test = (AllReduceContract) type.getDeclaredConstructor().newInstance();
+    for (MessageAlgorithmContract.Group group :
+        test.groups().filter(each -> each.ranks() <= 5).toList()) {
+      test.givesEachRankItsResult(group);
+      test.multipliesOnce(group);
+    }
+    for (int ranks = 2; ranks <= 5; ranks++) {
+      test.sendsWhatItsCostSays(ranks);
+      test.givesAllRanksTheSameBits(ranks);
+    }
+    List<DynamicTest> simulated = test.takesTheStepsMessagesAndBytesOfItsCost().toList();
+    assertThat(simulated).hasSize(SimulatedAlgorithm.SIZES.size());
+    for (DynamicTest each : simulated) {
+      each.getExecutable().execute();
     }
   }
 
-  /** It passes the test of all all-reduces, which take their cost from the table. */
-  static void sendsWhatItsCostSays(String name, int ranks) {
-    assertThat(AlgorithmCostTest.allReducesAndSizes().map(each -> each.get()[0])).contains(name);
-    new AlgorithmCostTest()
-        .anAllReduceSendsWhatItsCostSaysAndAddsUpTheSameBitsEverywhere(name, ranks);
-  }
-
-  /** It passes the tests of the simulation. */
-  static void isSimulated(String name) {
+  /** The tests of all algorithms together know it. */
+  static void isListed() throws Throwable {
     SimulationTest simulation = new SimulationTest();
-    simulation.anAlgorithmTakesTheStepsMessagesAndBytesThatItSays(
-        SimulatedAlgorithm.all().stream()
-            .filter(algorithm -> algorithm.name().equals(name))
-            .findFirst()
-            .orElseThrow());
     simulation.everyAlgorithmOfMessagesIsSimulated();
+    simulation.everyAlgorithmOfMessagesHasATestOfItsName();
     simulation.whatALargeGroupMayChooseMeetsFewPeers();
   }
 

@@ -20,8 +20,6 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Tests that the steps of the page add an algorithm, and that no other step is needed: it carries
@@ -128,21 +126,14 @@ class AddingAnAlgorithmTest {
     }
   }
 
-  @ParameterizedTest
-  @ValueSource(ints = {2, 3, 4, 5})
-  void itReducesWhatTheRanksGive(int ranks) throws Throwable {
-    call("reduces", ADDED, ranks);
-  }
-
-  @ParameterizedTest
-  @ValueSource(ints = {2, 3, 4, 5})
-  void itSendsWhatItsCostSays(int ranks) throws Throwable {
-    call("sendsWhatItsCostSays", ADDED, ranks);
+  @Test
+  void itKeepsTheContractOfAllReduces() throws Throwable {
+    call("keepsTheContract", ADDED);
   }
 
   @Test
-  void itPassesTheTestsOfTheSimulation() throws Throwable {
-    call("isSimulated", ADDED);
+  void itIsListedWhereAllAlgorithmsAre() throws Throwable {
+    call("isListed");
   }
 
   @Test

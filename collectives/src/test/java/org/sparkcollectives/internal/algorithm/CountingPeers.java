@@ -42,6 +42,7 @@ final class CountingPeers implements Peers {
   private long messages;
   private long bytes;
   private long received;
+  private long receivedBytes;
 
   CountingPeers(HeapGroup group, int rank, int size) {
     this.rank = rank;
@@ -84,6 +85,11 @@ final class CountingPeers implements Peers {
   /** The messages that this rank has waited for. */
   long received() {
     return received;
+  }
+
+  /** The bytes of those messages. */
+  long receivedBytes() {
+    return receivedBytes;
   }
 
   /** The peers that this rank has sent to or received from. */
@@ -148,6 +154,7 @@ final class CountingPeers implements Peers {
     @Override
     public void receive(HostTensor tensor) {
       received++;
+      receivedBytes += tensor.byteSize();
       used[peer()] = true;
       pair.receive(tensor);
     }
@@ -155,6 +162,7 @@ final class CountingPeers implements Peers {
     @Override
     public void receiveAndReduce(HostTensor accumulator, ReduceKernel kernel) {
       received++;
+      receivedBytes += accumulator.byteSize();
       used[peer()] = true;
       pair.receiveAndReduce(accumulator, kernel);
     }

@@ -1,6 +1,7 @@
 package org.sparkcollectives.internal.algorithm;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.sparkcollectives.internal.algorithm.Contributions.values;
 
 import java.util.Arrays;
 import java.util.List;
@@ -91,47 +92,6 @@ class HierarchyTest {
         });
   }
 
-  private static float element(int rank, int i) {
-    return (rank * 31 + i % 97) % 13 - 5;
-  }
-
-  private static HostTensor contribution(DType dtype, int rank, int count) {
-    float[] values = new float[count];
-    for (int i = 0; i < count; i++) {
-      values[i] = element(rank, i);
-    }
-    if (dtype == DType.FLOAT32) {
-      return HostTensor.wrap(dtype, values);
-    }
-    short[] bits = new short[count];
-    for (int i = 0; i < count; i++) {
-      bits[i] = (short) (Float.floatToIntBits(values[i]) >> 16);
-    }
-    return HostTensor.wrap(dtype, bits);
-  }
-
-  private static float[] values(HostTensor tensor) {
-    if (tensor.dtype() == DType.FLOAT32) {
-      return (float[]) tensor.array();
-    }
-    short[] bits = (short[]) tensor.array();
-    float[] values = new float[bits.length];
-    for (int i = 0; i < bits.length; i++) {
-      values[i] = Float.intBitsToFloat(bits[i] << 16);
-    }
-    return values;
-  }
-
-  private static float[] sum(int ranks, int from, int count) {
-    float[] sum = new float[count];
-    for (int i = 0; i < count; i++) {
-      for (int rank = 0; rank < ranks; rank++) {
-        sum[i] += element(rank, from + i);
-      }
-    }
-    return sum;
-  }
-
   private static final int[] COUNTS = {0, 1, 100, COUNT};
 
   private static final List<DType> TYPES = List.of(DType.FLOAT32, DType.BFLOAT16);
@@ -144,12 +104,12 @@ class HierarchyTest {
         (selector, peers) -> {
           for (DType dtype : TYPES) {
             for (int count : COUNTS) {
-              HostTensor tensor = contribution(dtype, peers.rank(), count);
+              HostTensor tensor = Contributions.of(dtype, peers.rank(), count);
               selector.run(peers, Call.allReduce(tensor, ReduceOp.SUM));
-              assertThat(values(tensor)).isEqualTo(sum(layout.size(), 0, count));
-              HostTensor product = contribution(dtype, peers.rank(), count);
+              assertThat(values(tensor)).isEqualTo(Contributions.sum(layout.size(), 0, count));
+              HostTensor product = Contributions.of(dtype, peers.rank(), count);
               selector.run(peers, Call.allReduce(product, ReduceOp.premulSum(2)));
-              float[] twice = sum(layout.size(), 0, count);
+              float[] twice = Contributions.sum(layout.size(), 0, count);
               for (int i = 0; i < count; i++) {
                 twice[i] *= 2;
               }
@@ -168,12 +128,12 @@ class HierarchyTest {
           for (int root = 0; root < layout.size(); root++) {
             for (DType dtype : TYPES) {
               for (int count : COUNTS) {
-                HostTensor tensor = contribution(dtype, peers.rank(), count);
+                HostTensor tensor = Contributions.of(dtype, peers.rank(), count);
                 selector.run(peers, Call.reduce(tensor, ReduceOp.SUM, root));
                 float[] expected =
                     peers.rank() == root
-                        ? sum(layout.size(), 0, count)
-                        : values(contribution(dtype, peers.rank(), count));
+                        ? Contributions.sum(layout.size(), 0, count)
+                        : values(Contributions.of(dtype, peers.rank(), count));
                 assertThat(values(tensor)).isEqualTo(expected);
               }
             }
@@ -189,10 +149,10 @@ class HierarchyTest {
         (selector, peers) -> {
           for (int root = 0; root < layout.size(); root++) {
             for (int count : COUNTS) {
-              HostTensor tensor = contribution(DType.FLOAT32, peers.rank(), count);
+              HostTensor tensor = Contributions.of(DType.FLOAT32, peers.rank(), count);
               selector.run(peers, new Call.Broadcast(tensor, root));
               assertThat(values(tensor))
-                  .isEqualTo(values(contribution(DType.FLOAT32, root, count)));
+                  .isEqualTo(values(Contributions.of(DType.FLOAT32, root, count)));
             }
           }
         });
@@ -213,11 +173,12 @@ class HierarchyTest {
                       .toList();
               int own = (int) outputs.get(peers.rank()).count();
               selector.run(
-                  peers, Call.allGather(outputs, contribution(DType.FLOAT32, peers.rank(), own)));
+                  peers,
+                  Call.allGather(outputs, Contributions.of(DType.FLOAT32, peers.rank(), own)));
               for (int rank = 0; rank < layout.size(); rank++) {
                 int size = (int) outputs.get(rank).count();
                 assertThat(values(outputs.get(rank)))
-                    .isEqualTo(values(contribution(DType.FLOAT32, rank, size)));
+                    .isEqualTo(values(Contributions.of(DType.FLOAT32, rank, size)));
               }
             }
           }
@@ -232,7 +193,7 @@ class HierarchyTest {
         (selector, peers) -> {
           for (DType dtype : TYPES) {
             for (int part : new int[] {0, 1, 50, COUNT / 7}) {
-              HostTensor input = contribution(dtype, peers.rank(), part * layout.size());
+              HostTensor input = Contributions.of(dtype, peers.rank(), part * layout.size());
               HostTensor output = HostTensor.allocate(dtype, part);
               new HierarchicalReduceScatter(selector, new Scratch())
                   .run(
@@ -241,9 +202,10 @@ class HierarchyTest {
                           output,
                           Chunks.equal(input, layout.size()),
                           ReduceKernels.of(ReduceOp.SUM, dtype)));
-              assertThat(values(output)).isEqualTo(sum(layout.size(), peers.rank() * part, part));
+              assertThat(values(output))
+                  .isEqualTo(Contributions.sum(layout.size(), peers.rank() * part, part));
               assertThat(values(input))
-                  .isEqualTo(values(contribution(dtype, peers.rank(), part * layout.size())));
+                  .isEqualTo(values(Contributions.of(dtype, peers.rank(), part * layout.size())));
             }
           }
         });
@@ -256,7 +218,7 @@ class HierarchyTest {
         layout,
         (selector, peers) -> {
           for (int part : new int[] {0, 1, 50, 3_001}) {
-            HostTensor input = contribution(DType.FLOAT32, peers.rank(), part * layout.size());
+            HostTensor input = Contributions.of(DType.FLOAT32, peers.rank(), part * layout.size());
             HostTensor output = HostTensor.allocate(DType.FLOAT32, (long) part * layout.size());
             new HierarchicalAllToAll(selector, new Scratch())
                 .run(
@@ -266,7 +228,7 @@ class HierarchyTest {
                         Chunks.equal(input, layout.size()),
                         true));
             for (int rank = 0; rank < layout.size(); rank++) {
-              float[] theirs = values(contribution(DType.FLOAT32, rank, part * layout.size()));
+              float[] theirs = values(Contributions.of(DType.FLOAT32, rank, part * layout.size()));
               assertThat(Arrays.copyOfRange(values(output), rank * part, (rank + 1) * part))
                   .isEqualTo(
                       Arrays.copyOfRange(theirs, peers.rank() * part, (peers.rank() + 1) * part));
@@ -301,7 +263,7 @@ class HierarchyTest {
         run(
             layout,
             (selector, peers) -> {
-              HostTensor tensor = contribution(DType.FLOAT32, peers.rank(), COUNT);
+              HostTensor tensor = Contributions.of(DType.FLOAT32, peers.rank(), COUNT);
               selector.run(peers, Call.allReduce(tensor, ReduceOp.SUM));
               selector.run(peers, Call.reduce(tensor, ReduceOp.SUM, 1));
               selector.run(peers, new Call.Broadcast(tensor, 2));

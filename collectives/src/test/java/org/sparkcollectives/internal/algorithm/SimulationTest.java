@@ -10,8 +10,6 @@ import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.internal.kernel.ReduceKernel;
@@ -27,33 +25,6 @@ class SimulationTest {
   private static final PathCosts COSTS = new PathCosts(NETWORK, NETWORK, NETWORK);
   private static final AlgorithmTable TABLE = new AlgorithmSelector(COSTS).table();
 
-  static Stream<SimulatedAlgorithm> algorithms() {
-    return SimulatedAlgorithm.all().stream();
-  }
-
-  @ParameterizedTest
-  @MethodSource("algorithms")
-  void anAlgorithmTakesTheStepsMessagesAndBytesThatItSays(SimulatedAlgorithm algorithm) {
-    for (int ranks : SimulatedAlgorithm.SIZES) {
-      if (ranks <= algorithm.largest()) {
-        Cost cost = algorithm.cost(ranks);
-        Simulation simulated = algorithm.simulate(ranks);
-        String what = algorithm.name() + " of " + ranks;
-        // One less where not all ranks have something to do in the first, or the last, step.
-        assertThat(simulated.steps()).as(what).isBetween(cost.steps() - 1, cost.steps());
-        if (Integer.bitCount(ranks) == 1) {
-          assertThat(simulated.steps()).as(what).isEqualTo(cost.steps());
-        }
-        assertThat(simulated.messages()).as(what).isEqualTo(cost.messages());
-        // Parts are cut at whole elements, or at multiples of 16 of them.
-        assertThat((double) simulated.bytes())
-            .as(what)
-            .isCloseTo((double) cost.bytes(), within(0.03 * cost.bytes()));
-        assertThat(algorithm.connections(ranks)).as(what).isEqualTo(simulated.connections());
-      }
-    }
-  }
-
   /** Returns the names of those algorithms of messages that suit a situation. */
   private static List<String> names(
       Predicate<AlgorithmRows.Row<?>> suits, AlgorithmRows<?>... collectives) {
@@ -67,7 +38,7 @@ class SimulationTest {
   @Test
   void everyAlgorithmOfMessagesIsSimulated() {
     // The costs of reductions to a root count what it receives.
-    assertThat(algorithms().map(SimulatedAlgorithm::name).toList())
+    assertThat(SimulatedAlgorithm.all().stream().map(SimulatedAlgorithm::name).toList())
         .as("the list in SimulatedAlgorithm")
         .containsAll(
             names(
@@ -77,6 +48,25 @@ class SimulationTest {
                 TABLE.allGather,
                 TABLE.broadcast,
                 TABLE.allToAll));
+  }
+
+  @Test
+  void everyAlgorithmOfMessagesHasATestOfItsName() throws ClassNotFoundException {
+    for (String name :
+        names(
+            row -> true,
+            TABLE.allReduce,
+            TABLE.reduce,
+            TABLE.reduceScatter,
+            TABLE.allGather,
+            TABLE.broadcast,
+            TABLE.gather,
+            TABLE.scatter,
+            TABLE.allToAll,
+            TABLE.barrier)) {
+      Class<?> test = Class.forName(getClass().getPackageName() + "." + name + "Test");
+      assertThat(MessageAlgorithmContract.class).isAssignableFrom(test);
+    }
   }
 
   @Test

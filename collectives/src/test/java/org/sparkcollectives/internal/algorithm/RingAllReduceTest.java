@@ -1,0 +1,23 @@
+package org.sparkcollectives.internal.algorithm;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkcollectives.DType;
+
+/** Tests {@link RingAllReduce} by what each all-reduce must do. */
+class RingAllReduceTest extends AllReduceContract {
+
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3, 4, 5, 7, 8})
+  void sendsTwiceAllPartsButOneToOneNeighbour(int ranks) {
+    Group group = new Group(ranks, DType.FLOAT32, COUNT, 0);
+    for (CountingPeers rank :
+        run(ranks, (each, ring) -> ring.run(each, call(group, each.rank())))) {
+      assertThat(rank.messages()).isEqualTo(2L * (ranks - 1));
+      assertThat(rank.received()).isEqualTo(2L * (ranks - 1));
+      assertThat(rank.peersUsed()).isLessThanOrEqualTo(2);
+    }
+  }
+}
