@@ -14,7 +14,10 @@ public interface ByteSink extends StreamEnd {
   /** Writes bytes to a segment. */
   interface Filler {
 
-    /** Fills a buffer in native byte order, which need not become full. */
+    /**
+     * Fills a buffer in native byte order, which need not become full, and may be smaller than what
+     * was offered. There is room for a header and an element at least.
+     */
     void fill(ByteBuffer segment);
   }
 

@@ -8,6 +8,14 @@ public interface ByteSource extends StreamEnd {
   /** Reads bytes that were received. */
   interface Reader {
 
+    /**
+     * Returns how many bytes it wants, at least 1; by default as many as there are. It is offered
+     * more only where they have been received already.
+     */
+    default long wanted() {
+      return Long.MAX_VALUE;
+    }
+
     /** Reads from a direct buffer in native byte order; what it leaves is offered again. */
     void read(ByteBuffer received);
   }

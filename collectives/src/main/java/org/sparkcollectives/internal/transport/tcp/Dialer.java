@@ -69,7 +69,7 @@ record Dialer(
 
   private static ByteSink sinkInto(Channel channel, Runnable signal) {
     return channel instanceof DirectSocketChannel direct
-        ? new SocketSink(direct.directSocket(), channel.alloc())
+        ? new SocketSink(direct.directSocket(), direct.segments())
         : new NettySink(channel, signal);
   }
 

@@ -8,6 +8,13 @@ import java.util.List;
 /** Accepts {@link DirectSocketChannel}s. */
 final class DirectServerSocketChannel extends NioServerSocketChannel {
 
+  private final SegmentPool segments;
+
+  /** Creates a channel; the messages of those that it accepts go through {@code segments}. */
+  DirectServerSocketChannel(SegmentPool segments) {
+    this.segments = segments;
+  }
+
   @Override
   protected int doReadMessages(List<Object> accepted) throws IOException {
     SocketChannel socket = javaChannel().accept();
@@ -16,7 +23,7 @@ final class DirectServerSocketChannel extends NioServerSocketChannel {
     }
     boolean added = false;
     try {
-      added = accepted.add(new DirectSocketChannel(this, socket));
+      added = accepted.add(new DirectSocketChannel(this, socket, segments));
     } finally {
       if (!added) {
         socket.close();

@@ -10,16 +10,26 @@ import java.nio.channels.SocketChannel;
  */
 final class DirectSocketChannel extends NioSocketChannel {
 
-  /** Creates a channel that is to connect. */
-  DirectSocketChannel() {}
+  private final SegmentPool segments;
 
-  /** Creates a channel that was accepted. */
-  DirectSocketChannel(Channel parent, SocketChannel socket) {
+  /** Creates a channel that is to connect, whose messages go through {@code segments}. */
+  DirectSocketChannel(SegmentPool segments) {
+    this.segments = segments;
+  }
+
+  /** Creates a channel that was accepted, whose messages go through {@code segments}. */
+  DirectSocketChannel(Channel parent, SocketChannel socket, SegmentPool segments) {
     super(parent, socket);
+    this.segments = segments;
   }
 
   /** Returns the socket, which does not block. */
   SocketChannel directSocket() {
     return javaChannel();
+  }
+
+  /** Returns the memory that messages go through. */
+  SegmentPool segments() {
+    return segments;
   }
 }

@@ -83,6 +83,14 @@ final class IncomingMessage implements ByteSource.Reader {
   }
 
   @Override
+  public long wanted() {
+    if (received == null) {
+      return headerBytes.remaining() + expected.payloadBytes();
+    }
+    return (expected.count() - done) * expected.dtype().bytes() - split.position();
+  }
+
+  @Override
   public void read(ByteBuffer bytes) {
     if (received == null && !readHeader(bytes)) {
       return;

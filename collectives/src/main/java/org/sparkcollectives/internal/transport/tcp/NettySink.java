@@ -9,7 +9,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.sparkcollectives.internal.transport.ByteSink;
 import org.sparkcollectives.net.ProcessCounters;
 
-/** Sends segments through a channel's event loop: at most four of them are unsent at any time. */
+/**
+ * Sends segments through a channel's event loop: at most four of them, 512 KiB, are unsent at any
+ * time, each connection for itself.
+ */
 final class NettySink implements ByteSink {
 
   private static final int MAX_UNSENT = 4;

@@ -15,8 +15,8 @@ import org.sparkcollectives.internal.transport.ByteSource;
 import org.sparkcollectives.internal.transport.ConnectionListener;
 
 /**
- * Keeps what a channel receives until the rank's own thread reads it; stops receiving while much is
- * unread.
+ * Keeps what a channel receives until the rank's own thread reads it; stops receiving while more
+ * than 4 MiB are unread, each connection for itself.
  *
  * <p>The event loop puts buffers in, one thread takes them out, and {@link #close} may come from a
  * third: it marks the source closed and then empties the queue, and the event loop empties it again

@@ -1,28 +1,28 @@
 package org.sparkcollectives.internal.transport.tcp;
 
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import org.sparkcollectives.internal.transport.ByteSink;
 import org.sparkcollectives.net.ProcessCounters;
 
-/** Writes segments to a socket on the thread that offers them. */
+/**
+ * Writes segments to a socket on the thread that offers them. It has memory only while the socket
+ * does not take all of a segment.
+ */
 final class SocketSink implements ByteSink, SocketInterest {
 
   private final SocketChannel socket;
-  private final ByteBufAllocator allocator;
-  private ByteBuf memory;
-  private ByteBuffer staging;
-  private boolean unsent;
+  private final SegmentPool pool;
+
+  /** What is unsent; null for nothing. */
+  private SegmentPool.Segment unsent;
+
   private boolean broken;
 
-  SocketSink(SocketChannel socket, ByteBufAllocator allocator) {
+  SocketSink(SocketChannel socket, SegmentPool pool) {
     this.socket = socket;
-    this.allocator = allocator;
+    this.pool = pool;
   }
 
   @Override
@@ -30,30 +30,40 @@ final class SocketSink implements ByteSink, SocketInterest {
     if (!drain()) {
       return false;
     }
-    if (memory == null) {
-      memory = allocator.directBuffer(SEGMENT_BYTES, SEGMENT_BYTES);
-      staging = memory.internalNioBuffer(0, SEGMENT_BYTES).slice().order(ByteOrder.nativeOrder());
+    SegmentPool.Segment segment = pool.take(bytes);
+    try {
+      filler.fill(segment.bytes());
+      segment.bytes().flip();
+      unsent = segment;
+    } finally {
+      if (unsent == null) {
+        pool.giveBack(segment);
+      }
     }
-    staging.clear().limit(bytes);
-    filler.fill(staging);
-    staging.flip();
-    unsent = true;
     drain();
     return true;
   }
 
   @Override
   public boolean drain() {
-    if (unsent && !broken) {
+    if (unsent != null) {
       try {
-        ProcessCounters.sent(socket.write(staging));
-        unsent = staging.hasRemaining();
+        ProcessCounters.sent(socket.write(unsent.bytes()));
+        if (!unsent.bytes().hasRemaining()) {
+          giveBack();
+        }
       } catch (IOException e) {
         // How the connection ended is read, and told, on the way back.
         broken = true;
+        giveBack();
       }
     }
-    return !unsent;
+    return unsent == null && !broken;
+  }
+
+  private void giveBack() {
+    pool.giveBack(unsent);
+    unsent = null;
   }
 
   @Override
@@ -63,15 +73,14 @@ final class SocketSink implements ByteSink, SocketInterest {
 
   @Override
   public int operations() {
-    return unsent && !broken ? SelectionKey.OP_WRITE : 0;
+    return unsent != null ? SelectionKey.OP_WRITE : 0;
   }
 
   @Override
   public void close() {
     broken = true;
-    if (memory != null) {
-      memory.release();
-      memory = null;
+    if (unsent != null) {
+      giveBack();
     }
   }
 }

@@ -6,13 +6,11 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.sparkcollectives.TransportException;
-import org.sparkcollectives.internal.transport.ByteSink;
 import org.sparkcollectives.internal.transport.ByteSource;
 import org.sparkcollectives.internal.transport.ConnectionListener;
 
@@ -22,6 +20,9 @@ import org.sparkcollectives.internal.transport.ConnectionListener;
  * <p>Netty's event loop stops reading before the thread begins, and what it had read by then comes
  * first. From then on only the thread looks at the socket: that a peer is gone is noticed when
  * something is expected of it.
+ *
+ * <p>It reads no further than the message that is wanted, so that what comes after it stays with
+ * the operating system, and has memory only while it reads.
  */
 final class SocketSource extends ChannelInboundHandlerAdapter
     implements ByteSource, SocketInterest {
@@ -30,8 +31,9 @@ final class SocketSource extends ChannelInboundHandlerAdapter
   private final ConnectionListener listener;
   private final Queue<ByteBuf> early = new ConcurrentLinkedQueue<>();
 
-  private ByteBuf memory;
-  private ByteBuffer received;
+  /** What was received and not read; null for nothing. */
+  private SegmentPool.Segment received;
+
   private boolean wanted;
   private volatile boolean ended;
   private volatile boolean handedOver;
@@ -86,12 +88,14 @@ final class SocketSource extends ChannelInboundHandlerAdapter
       return false;
     }
     try {
-      if (received == null || !received.hasRemaining()) {
-        if (!fill()) {
-          return false;
-        }
+      if (received == null && !fill(reader.wanted())) {
+        return false;
       }
-      reader.read(received);
+      try {
+        reader.read(received.bytes());
+      } finally {
+        giveBackIfRead();
+      }
       return true;
     } catch (TransportException e) {
       breakOff(e.getMessage(), e);
@@ -101,38 +105,43 @@ final class SocketSource extends ChannelInboundHandlerAdapter
     return false;
   }
 
-  /** Gets bytes; returns false if there are none now, or never will be again. */
-  private boolean fill() throws IOException {
-    if (memory == null) {
-      memory = channel.alloc().directBuffer(ByteSink.SEGMENT_BYTES, ByteSink.SEGMENT_BYTES);
-      received =
-          memory
-              .internalNioBuffer(0, ByteSink.SEGMENT_BYTES)
-              .slice()
-              .order(ByteOrder.nativeOrder());
+  /** Gets up to {@code bytes}; returns false if there are none now, or never will be again. */
+  private boolean fill(long bytes) throws IOException {
+    received = channel.segments().take(bytes);
+    int count;
+    try {
+      ByteBuffer buffer = received.bytes();
+      count = early.isEmpty() ? channel.directSocket().read(buffer) : takeEarly(buffer);
+    } finally {
+      received.bytes().flip();
+      giveBackIfRead();
     }
-    received.clear();
-    if (!early.isEmpty()) {
-      takeEarly();
-      return true;
-    }
-    int count = channel.directSocket().read(received);
-    received.flip();
     if (count < 0) {
       breakOff("the connection was lost", null);
     }
     return count > 0;
   }
 
-  private void takeEarly() {
-    ByteBuf first = early.peek();
-    int count = Math.min(first.readableBytes(), received.remaining());
-    received.limit(count);
-    first.readBytes(received);
-    received.flip();
+  private void giveBackIfRead() {
+    if (!received.bytes().hasRemaining()) {
+      giveBack();
+    }
+  }
+
+  private void giveBack() {
+    channel.segments().giveBack(received);
+    received = null;
+  }
+
+  private int takeEarly(ByteBuffer buffer) {
+    ByteBuf first = early.element();
+    int count = Math.min(first.readableBytes(), buffer.remaining());
+    buffer.limit(count);
+    first.readBytes(buffer);
     if (!first.isReadable()) {
       early.remove().release();
     }
+    return count;
   }
 
   /** Hears that the reader has found the announcement of the connection's end. */
@@ -153,7 +162,7 @@ final class SocketSource extends ChannelInboundHandlerAdapter
       return false;
     }
     try {
-      return (received != null && received.hasRemaining()) || fill();
+      return received != null || fill(MessageHeader.BYTES);
     } catch (IOException e) {
       breakOff(e.toString(), e);
       return false;
@@ -174,9 +183,8 @@ final class SocketSource extends ChannelInboundHandlerAdapter
   public void close() {
     ended = true;
     releaseEarly();
-    if (memory != null) {
-      memory.release();
-      memory = null;
+    if (received != null) {
+      giveBack();
     }
   }
 

@@ -44,6 +44,7 @@ public final class TcpTransport implements Connector, AutoCloseable {
   private final Duration connectTimeout;
   private final Receivers receivers;
   private final UnauthenticatedConnections unauthenticated = new UnauthenticatedConnections();
+  private final SegmentPool segments = new SegmentPool();
   private final ChannelGroup channels = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
   private final Channel listener;
   private final String advertisedHost;
@@ -105,11 +106,11 @@ public final class TcpTransport implements Connector, AutoCloseable {
   }
 
   private ServerChannel newServerChannel() {
-    return direct ? new DirectServerSocketChannel() : loops.newServerChannel();
+    return direct ? new DirectServerSocketChannel(segments) : loops.newServerChannel();
   }
 
   private Channel newChannel() {
-    return direct ? new DirectSocketChannel() : loops.newChannel();
+    return direct ? new DirectSocketChannel(segments) : loops.newChannel();
   }
 
   /** Returns the address that peers connect to. */
@@ -166,5 +167,11 @@ public final class TcpTransport implements Connector, AutoCloseable {
     listener.close().awaitUninterruptibly();
     channels.close().awaitUninterruptibly();
     loops.close();
+    segments.close();
+  }
+
+  /** Returns the memory that messages go through where threads use sockets themselves. */
+  SegmentPool segments() {
+    return segments;
   }
 }

@@ -23,8 +23,10 @@
  *     of 128 KiB                                 and reads stop        | received bytes
  * </pre>
  *
- * <p>The event loops neither copy nor reduce. {@link
- * org.sparkcollectives.internal.transport.ByteSink} and {@link
+ * <p>The event loops neither copy nor reduce. Where a connection is not encrypted, the threads of
+ * both ranks use the socket themselves, in memory that all connections share: the {@link
+ * org.sparkcollectives.internal.transport.tcp.SegmentPool}. Else the two ends hold what the drawing
+ * says. {@link org.sparkcollectives.internal.transport.ByteSink} and {@link
  * org.sparkcollectives.internal.transport.ByteSource} separate how bytes get out and in from what
  * they mean.
  */
