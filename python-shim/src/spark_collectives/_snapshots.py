@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import pickle
 from typing import Any, Optional, Tuple, Union
 
 import numpy as np
 
+from ._checkpoint_failures import CheckpointFailures
 from .errors import CollectiveError
 from .objects import pickled
 from .process_group import ProcessGroup
@@ -15,7 +15,7 @@ from .process_group import ProcessGroup
 #: The names of the checkpoints: the head, which says where the snapshot is, and its two places.
 _HEAD = "iterations"
 
-_log = logging.getLogger(__name__)
+_ANEW = "restored, and the iterations begin anew"
 
 
 class Snapshots:
@@ -32,7 +32,7 @@ class Snapshots:
         self._group = group
         #: The iteration, the size of the snapshot in bytes, and its place.
         self._head = np.zeros(3, np.int64)
-        self._failed = False
+        self._failures = CheckpointFailures(group, "iterations")
 
     def save(self, iteration: int, snapshot: Any) -> None:
         """Keep the snapshot of rank 0, of an iteration that all ranks have done.
@@ -42,9 +42,7 @@ class Snapshots:
         content: Union[bytes, memoryview, None] = b""
         if self._group.rank == 0:
             content = self._content(snapshot)
-        exists = np.array([content is not None], np.int64)
-        self._group.broadcast(exists, 0)
-        if content is None or not exists[0]:
+        if not self._on_all_ranks(content is not None) or content is None:
             return
         head = np.array([iteration, len(content), 1 - self._head[2]])
         array = np.frombuffer(content, np.uint8)
@@ -53,13 +51,13 @@ class Snapshots:
             self._group.checkpoint(_HEAD, [head])
             self._head = head
         except CollectiveError as error:
-            self._go_on_without("kept", error)
+            self._failures.pass_over("kept", error)
 
     def _content(self, snapshot: Any) -> Optional[memoryview]:
         try:
             return pickled(snapshot)
         except Exception as error:  # Any that the state's own code raises.
-            self._go_on_without("kept", error)
+            self._failures.pass_over("kept", error)
             return None
 
     def restore(self) -> Optional[Tuple[int, Any]]:
@@ -68,29 +66,34 @@ class Snapshots:
         None if there is none, or if it cannot be read.
         """
         try:
-            return self._read()
+            found = self._read()
         except CollectiveError as error:
             self._head = np.zeros(3, np.int64)
-            self._go_on_without("restored, and the iterations begin anew", error)
+            self._failures.pass_over(_ANEW, error)
             return None
+        if found is None:
+            return None
+        snapshot, is_read = None, True
+        if self._group.rank == 0:
+            try:
+                snapshot = pickle.loads(found)
+            except Exception as error:  # Any that the state's own code raises.
+                self._failures.pass_over(_ANEW, error)
+                is_read = False
+        return (int(self._head[0]), snapshot) if self._on_all_ranks(is_read) else None
 
-    def _go_on_without(self, what: str, error: Exception) -> None:
-        """Log the first time that a checkpoint fails, unless the group has failed with it."""
-        if isinstance(error, CollectiveError) and type(error) is not CollectiveError:
-            raise error
-        if self._group.rank == 0 and not self._failed:
-            _log.warning(
-                "A checkpoint of the iterations could not be %s. They go on: %s", what, error
-            )
-        self._failed = True
-
-    def _read(self) -> Optional[Tuple[int, Any]]:
+    def _read(self) -> Optional[memoryview]:
         if not self._group.restore(_HEAD, [self._head]):
             return None
         iteration, size, place = (int(each) for each in self._head)
         content = np.empty(size, np.uint8)
         if not self._group.restore(f"{_HEAD}/{place}", [content]):
-            raise RuntimeError(
+            raise CollectiveError(
                 f"The checkpoint of iteration {iteration} is not where its head says"
             )
-        return iteration, pickle.loads(content.data) if self._group.rank == 0 else None
+        return content.data
+
+    def _on_all_ranks(self, on_rank_0: bool) -> bool:
+        flag = np.array([on_rank_0], np.int64)
+        self._group.broadcast(flag, 0)
+        return bool(flag[0])
