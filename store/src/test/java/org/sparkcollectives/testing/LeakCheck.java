@@ -1,5 +1,7 @@
 package org.sparkcollectives.testing;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
@@ -15,7 +17,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
  * Fails a test, a test class, and an invocation of a parameterized class, that leaves threads of
- * ours behind. Every thread that this project starts has a name with {@code collectives-}.
+ * ours behind, or in whose end one of them has no handler of exceptions. Every thread that this
+ * project starts has a name with {@code collectives-}.
  *
  * <p>Checks after the test's own {@code @AfterEach}, and waits for a while for threads that are
  * ending.
@@ -67,6 +70,10 @@ public final class LeakCheck
 
   private static void check(ExtensionContext context) {
     Set<?> before = store(context).get("threads", Set.class);
+    assertThat(ourThreads().keySet())
+        .as("threads without a handler at the end of %s", path(context))
+        .filteredOn(Thread::isAlive) // A thread that has ended has a handler no more.
+        .noneMatch(each -> each.getUncaughtExceptionHandler() instanceof ThreadGroup);
     Eventually.holds(
         () -> before.containsAll(ourThreads().keySet()),
         () -> {
