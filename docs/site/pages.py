@@ -83,7 +83,7 @@ def _target(link, page, files, config):
     pages = {source: name for name, source in PAGES.items()}
     name = pages.get(path, path.removeprefix("docs/"))
     if (path in pages or path.startswith("docs/")) and files.get_file_from_path(name):
-        return name + anchor + heading
+        return posixpath.relpath(name, posixpath.dirname(page.file.src_uri) or ".") + anchor + heading
     if not (ROOT / path).exists():
         return link
     kind = "tree" if (ROOT / path).is_dir() else "blob"

@@ -52,6 +52,6 @@ def samples(page, language):
 
 def pages(language):
     """Return the pages that have a block in a language."""
-    every = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), ROOT / "python-shim" / "README.md"]
+    every = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), ROOT / "python-shim" / "README.md"]
     names = [str(page.relative_to(ROOT)) for page in sorted(every)]
     return [page for page in names if samples(page, language)]

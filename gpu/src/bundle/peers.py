@@ -1,6 +1,6 @@
 """Compares all-reduces of tensors on one GPU: this library beside torch.distributed, over NCCL and by way of the host.
 
-run.sh peers calls it; see docs/benchmarks.md. All ranks share the GPU. Rounds of the two take turns; of each the best median counts.
+run.sh peers calls it; see docs/internals/measurements/gpu.md. All ranks share the GPU. Rounds of the two take turns; of each the best median counts.
 With NCCL each rank says that it is a host of its own, so that NCCL accepts that they share a GPU: what that measures is the cost of a
 call and sockets, not NVLink.
 """

@@ -1,4 +1,4 @@
-"""Measures this library and its peers side by side; see docs/benchmarks.md. Run by examples/comparison."""
+"""Measures this library and its peers side by side; see docs/internals/measurements/collectives.md. Run by examples/comparison."""
 
 import argparse
 import json

@@ -1,4 +1,4 @@
-"""Times steps of a training whose gradients this library averages, and PyTorch's DistributedDataParallel on Gloo; see docs/benchmarks.md.
+"""Times steps of a training whose gradients this library averages, and PyTorch's DistributedDataParallel on Gloo; see docs/internals/measurements/training.md.
 
 A step is a forward pass that takes no time and a backward pass that waits a while before each parameter has its gradient. Run by
 examples/training-benchmark.

@@ -37,7 +37,7 @@ record Sample(Path page, int line, String language, String name, String text) {
   /** Returns the pages that users and contributors read. */
   static List<Path> pages() throws IOException {
     List<Path> pages = new ArrayList<>(List.of(Path.of("README.md"), Path.of("CONTRIBUTING.md")));
-    try (Stream<Path> docs = Files.list(ROOT.resolve("docs"))) {
+    try (Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
       docs.filter(page -> page.toString().endsWith(".md"))
           .map(ROOT::relativize)
           .sorted()

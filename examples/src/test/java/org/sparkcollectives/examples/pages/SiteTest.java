@@ -32,10 +32,10 @@ class SiteTest {
     }
     assertThat(added).containsExactly("index.md", "contributing.md", "changelog.md");
     List<String> pages;
-    try (Stream<Path> files = Files.list(SITE.getParent())) {
+    try (Stream<Path> files = Files.walk(SITE.getParent())) {
       pages =
           files
-              .map(file -> file.getFileName().toString())
+              .map(file -> SITE.getParent().relativize(file).toString().replace('\\', '/'))
               .filter(name -> name.endsWith(".md"))
               .toList();
     }
