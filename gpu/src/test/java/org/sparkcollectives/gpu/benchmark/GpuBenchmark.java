@@ -7,8 +7,8 @@ import org.sparkcollectives.gpu.nccl.NcclLaunchBenchmark;
 
 /**
  * Measures the cost of this library beside the bare GPU, on one GPU: prints tables for {@code
- * docs/internals/measurements/gpu.md}. The only argument is optional: {@code quick} for small sizes and few
- * repetitions, to see that it runs.
+ * docs/internals/measurements/gpu.md}. The only argument is optional: {@code quick} for small sizes
+ * and few repetitions, to see that it runs.
  */
 public final class GpuBenchmark {
 
