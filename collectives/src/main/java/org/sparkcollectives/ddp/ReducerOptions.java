@@ -243,7 +243,7 @@ public final class ReducerOptions implements Serializable {
     return choices.weightedMean;
   }
 
-  /** Returns what is told of gradients that move, see {@link #withRelocation}. */
+  /** Returns the listener for gradients that move, see {@link #withRelocation}. */
   IntConsumer relocation() {
     return choices.relocation == null ? parameter -> {} : choices.relocation;
   }

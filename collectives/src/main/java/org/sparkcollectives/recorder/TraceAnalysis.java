@@ -81,7 +81,7 @@ public final class TraceAnalysis {
       findings.add(
           "There is no dump of "
               + Ranks.named(missing)
-              + ": the process is gone, could not hand in its dump, or had left before.");
+              + ": the process is gone, could not submit its dump, or had left before.");
     }
   }
 }

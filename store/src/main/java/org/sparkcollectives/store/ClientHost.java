@@ -10,7 +10,7 @@ final class ClientHost {
 
   /**
    * The least time that a host has before it is given up. Whatever it has sent while this process
-   * stood still is read by then.
+   * was stopped is read by then.
    */
   static final Duration LEAST = Duration.ofSeconds(1);
 

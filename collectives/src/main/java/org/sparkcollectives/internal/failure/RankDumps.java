@@ -115,7 +115,7 @@ final class RankDumps implements AutoCloseable {
   @Override
   public void close() {
     if (!background.await(CLOSE_TIMEOUT)) {
-      LOG.warn("{} could not hand in its dump within {}", world, CLOSE_TIMEOUT);
+      LOG.warn("{} could not submit its dump within {}", world, CLOSE_TIMEOUT);
     }
   }
 }
