@@ -112,8 +112,9 @@ def page():
     """Return the page."""
     parts = [
         "# API of the Python package",
-        "Written by `python-shim/api_page.py` from the docstrings. [Python](python.md) is the "
-        "guide: it says how calls, arrays and errors work together.",
+        "For Python developers: every public name. Written by `python-shim/api_page.py` from the "
+        "docstrings. [Python](python.md) is the guide: it says how calls, arrays and errors work "
+        "together.",
         "Arrays are numpy's, or tensors of torch on the CPU. Those of all ranks have the same "
         "type and number of elements, unless a call says otherwise. A call blocks until its "
         "operation is done on this rank, or its timeout is over; with `async_op=True` it returns a "
