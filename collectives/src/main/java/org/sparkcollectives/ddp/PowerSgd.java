@@ -143,6 +143,11 @@ public final class PowerSgd implements CommHook {
    * Takes over what {@link #state} returned on this rank, before the first step. All ranks restore
    * the state of the same step, or none does.
    *
+   * <p>With {@link PowerSgdOptions#withBatched} the state belongs to buckets, and the first step
+   * fails with {@link IllegalStateException} on all ranks if the reducer has others: create it with
+   * {@link ReducerOptions#withRebuild withRebuild(false)} or the same {@link
+   * ReducerOptions#withReadyOrder}, also for the training that is saved.
+   *
    * @throws IllegalArgumentException if it is not such a state; then nothing changes
    * @throws IllegalStateException if a bucket has been reduced before
    */

@@ -1,7 +1,9 @@
 package org.sparkcollectives.ddp;
 
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -25,6 +27,10 @@ final class PowerSgdMemory {
   private final PowerSgdOptions options;
   private final Draw source;
   private final Map<String, LowRankMatrix> matrices = new TreeMap<>();
+
+  /** The names of matrices of a saved state that no step has used yet. */
+  private final Set<String> unused = new HashSet<>();
+
   private long draws;
 
   PowerSgdMemory(PowerSgdOptions options, Draw source) {
@@ -44,12 +50,21 @@ final class PowerSgdMemory {
     return matrices;
   }
 
+  /** Replaces all matrices by those of a saved state. */
+  void restore(Map<String, LowRankMatrix> saved) {
+    matrices.clear();
+    matrices.putAll(saved);
+    unused.clear();
+    unused.addAll(saved.keySet());
+  }
+
   /**
    * Returns the matrix of a name.
    *
    * @throws IllegalStateException if a matrix of another shape is remembered
    */
   LowRankMatrix matrix(String name, int rows, int columns) {
+    unused.remove(name);
     int rank = Math.min(options.rank(), Math.min(rows, columns));
     LowRankMatrix known = matrices.get(name);
     if (known != null && (known.rows() != rows || known.columns() != columns)) {
@@ -77,8 +92,23 @@ final class PowerSgdMemory {
     return matrix;
   }
 
-  /** Forgets matrices whose names begin alike, but one. */
+  /**
+   * Forgets matrices whose names begin alike, but one.
+   *
+   * @throws IllegalStateException if that would be all that a saved state has of them
+   */
   void forgetOthers(String beginning, String name) {
+    for (String each : unused) {
+      if (each.startsWith(beginning) && !each.equals(name)) {
+        throw new IllegalStateException(
+            "PowerSGD was saved with the parameters of "
+                + each
+                + ", and now has "
+                + name
+                + ": save and restore with reducers of the same ReducerOptions.withReadyOrder, or"
+                + " of withRebuild(false), or begin with a new PowerSgd");
+      }
+    }
     matrices.keySet().removeIf(each -> each.startsWith(beginning) && !each.equals(name));
   }
 

@@ -60,8 +60,7 @@ final class PowerSgdState {
     if (!left.isEmpty()) {
       throw new IllegalArgumentException("The state of a PowerSgd does not hold " + left);
     }
-    memory.matrices().clear();
-    memory.matrices().putAll(matrices);
+    memory.restore(matrices);
     return counts;
   }
 

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 import static org.sparkcollectives.ddp.PowerSgdSteps.COUNT;
 import static org.sparkcollectives.ddp.PowerSgdSteps.EARLY;
+import static org.sparkcollectives.ddp.PowerSgdSteps.SHAPES;
 import static org.sparkcollectives.ddp.PowerSgdSteps.random;
 import static org.sparkcollectives.ddp.PowerSgdSteps.reduce;
 
@@ -108,6 +109,31 @@ class PowerSgdStateTest {
           assertThatThrownBy(() -> reduce(hook, group, DType.FLOAT32, random(0, 3, COUNT), 1))
               .isInstanceOf(IllegalStateException.class)
               .hasMessageContaining("6 x 8 for parameter 0, whose gradients are 8 x 6");
+          return null;
+        });
+  }
+
+  @Test
+  void aStateOfOtherBucketsIsRefusedAndNotForgotten() {
+    PowerSgdOptions options = EARLY.withBatched(true);
+    GroupRuns.run(
+        2,
+        Paths.HEAP,
+        group -> {
+          PowerSgd saved = new PowerSgd(options);
+          for (int step = 0; step < 3; step++) {
+            reduce(saved, group, DType.FLOAT32, random(group.rank(), step, COUNT), 2);
+          }
+          PowerSgd hook = new PowerSgd(options);
+          hook.restore(saved.state());
+          Tensor gradients = Tensor.of(random(group.rank(), 3, COUNT));
+          assertThatThrownBy(
+                  () ->
+                      reduce(hook, new GivenBucket(group, gradients, SHAPES).withFirstParameter(1)))
+              .isInstanceOf(IllegalStateException.class)
+              .hasMessageContaining("bucket 0 [0, 1, 2], and now has bucket 0 [1, 2, 3]")
+              .hasMessageContaining("withRebuild(false)");
+          assertThat(hook.state()).containsKey("bucket 0 [0, 1, 2]/error");
           return null;
         });
   }
