@@ -7,18 +7,18 @@ import org.sparkcollectives.store.PrefixStore;
 import org.sparkcollectives.store.WatchableStore;
 
 /** Makes a view of a store that runs something before or after its calls. */
-final class FaultyStore {
+public final class FaultyStore {
 
   /** Runs before or after a call; what it throws is thrown to the store's caller. */
-  interface Fault {
+  public interface Fault {
     void strike(String method, String firstArgument);
   }
 
-  static final Fault NONE = (method, argument) -> {};
+  public static final Fault NONE = (method, argument) -> {};
 
   private FaultyStore() {}
 
-  static WatchableStore over(WatchableStore store, Fault before, Fault after) {
+  public static WatchableStore over(WatchableStore store, Fault before, Fault after) {
     WatchableStore[] self = new WatchableStore[1];
     InvocationHandler handler =
         (proxy, method, arguments) -> {

@@ -54,6 +54,9 @@ record GroupAssembly(Store store, RankContext context, String path) implements S
   /** How long the paths of a group that could not be made wait for what peers have begun. */
   private static final Duration CLOSE_OF_NEW_PATHS = Duration.ofSeconds(1);
 
+  /** How long the store may take to remove the keys of a group that could not be made. */
+  private static final Duration REMOVAL_OF_KEYS = Duration.ofSeconds(1);
+
   private static final Logger LOG = LoggerFactory.getLogger(GroupAssembly.class);
 
   @Override
@@ -122,6 +125,10 @@ record GroupAssembly(Store store, RankContext context, String path) implements S
     // Ends whatever still listens to the store, also of a monitor that is made in part.
     undo.add(() -> lease.revoke(new IllegalStateException(members + " could not be made")));
     Store groupStore = lease.store();
+    undo.add(
+        () ->
+            RankGroup.removeKeysIfLast(
+                Deadline.after(REMOVAL_OF_KEYS).bound(groupStore), members.size()));
     CollectiveNode.LocalGroup local = node.join(members.id(), members.size());
     undo.add(() -> node.leave(members.id()));
     GroupMonitor monitor =

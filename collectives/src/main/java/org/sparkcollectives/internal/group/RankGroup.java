@@ -352,14 +352,15 @@ final class RankGroup {
     try {
       monitor
           .storeSilence()
-          .observe(patience(), deadline -> removeKeysIfLast(deadline.bound(lease.store())));
+          .observe(patience(), deadline -> removeKeysIfLast(deadline.bound(lease.store()), size()));
     } catch (StoreException | IllegalStateException e) {
       LOG.debug("{} could not remove its keys: {}", monitor, e.toString());
     }
   }
 
-  private void removeKeysIfLast(Store store) {
-    if (store.add("closed", 1) == size()) {
+  /** Removes the group's keys if all ranks but this one have come so far that they need none. */
+  static void removeKeysIfLast(Store store, int size) {
+    if (store.add("closed", 1) == size) {
       List<String> keys = store.listKeys();
       keys.forEach(store::deleteKey);
     }
