@@ -163,7 +163,8 @@ final class DriverStore {
           reply.accept(StoreMessages.ok(new byte[0]));
         }
         case StoreMessages.THROWN -> {
-          thrown.receive(StoreMessages.text(message), StoreMessages.rest(message));
+          StageAttempt stage = StoreMessages.stage(message);
+          thrown.receive(StoreMessages.text(message), stage, StoreMessages.rest(message));
           reply.accept(StoreMessages.ok(new byte[0]));
         }
         case StoreMessages.CLOSE -> {

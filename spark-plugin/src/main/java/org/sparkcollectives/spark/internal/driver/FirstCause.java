@@ -1,7 +1,9 @@
 package org.sparkcollectives.spark.internal.driver;
 
+import java.util.Optional;
 import org.apache.spark.SparkException;
 import org.apache.spark.SparkThrowable;
+import org.sparkcollectives.spark.internal.protocol.Causes;
 
 /**
  * Gives the failure of a barrier stage its first cause, as Spark does for other stages; of a
@@ -28,11 +30,15 @@ final class FirstCause {
     if (!(job instanceof SparkException) || job.getCause() != null) {
       return job;
     }
-    for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
-      if (cause instanceof Exception error && isForUsers(error)) {
-        error.addSuppressed(job);
-        return error;
-      }
+    Optional<Exception> forUsers =
+        Causes.of(thrown)
+            .filter(Exception.class::isInstance)
+            .map(Exception.class::cast)
+            .filter(FirstCause::isForUsers)
+            .findFirst();
+    if (forUsers.isPresent()) {
+      forUsers.get().addSuppressed(job);
+      return forUsers.get();
     }
     SparkException complete = new SparkException(job.getMessage(), thrown);
     complete.setStackTrace(job.getStackTrace());

@@ -13,10 +13,14 @@ import org.apache.spark.scheduler.SparkListenerJobEnd;
 import org.apache.spark.scheduler.SparkListenerJobStart;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
 import org.sparkcollectives.Failure;
+import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 
 /**
  * Finds out why the tasks of a job failed, from all that Spark reports of them until the job has
  * ended. A local property of the thread that submits the job identifies it.
+ *
+ * <p>When Spark retries a stage, what its earlier attempts failed with has not ended the job, and
+ * no longer counts.
  */
 final class JobFailures extends SparkListener {
 
@@ -31,6 +35,7 @@ final class JobFailures extends SparkListener {
   private final Set<Integer> stages = new HashSet<>();
   private final CountDownLatch ended = new CountDownLatch(1);
   private int job = -1;
+  private StageAttempt attempt;
   private Failure.Kind firstCause;
   private Throwable thrown;
 
@@ -51,8 +56,20 @@ final class JobFailures extends SparkListener {
   @Override
   public synchronized void onTaskEnd(SparkListenerTaskEnd end) {
     Failure.Kind kind = stages.contains(end.stageId()) ? TaskEnds.kind(end.reason()) : null;
-    if (kind != null && (firstCause == null || kind.compareTo(firstCause) < 0)) {
+    if (kind == null) {
+      return;
+    }
+    StageAttempt of = new StageAttempt(end.stageId(), end.stageAttemptId());
+    if (attempt != null && attempt.stageId() == of.stageId() && !attempt.equals(of)) {
+      if (of.isBefore(attempt)) {
+        return;
+      }
+      firstCause = null;
+      thrown = null;
+    }
+    if (firstCause == null || kind.compareTo(firstCause) < 0) {
       firstCause = kind;
+      attempt = of;
     }
     if (kind == Failure.Kind.EXCEPTION && thrown == null) {
       thrown = TaskEnds.ownException(end.reason());
@@ -77,6 +94,13 @@ final class JobFailures extends SparkListener {
     synchronized (this) {
       return firstCause;
     }
+  }
+
+  /**
+   * Returns the attempt of a stage that the first cause is of; null if no task failed by itself.
+   */
+  synchronized StageAttempt attempt() {
+    return attempt;
   }
 
   /**

@@ -92,7 +92,7 @@ public final class JobResubmission {
     Throwable first = failures.thrown();
     if (first == null) {
       try {
-        first = thrown.await(call, FIRST_EXCEPTION).orElse(null);
+        first = thrown.await(call, failures.attempt(), FIRST_EXCEPTION).orElse(null);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }

@@ -1,5 +1,6 @@
 package org.sparkcollectives.spark.internal.driver;
 
+import java.util.Objects;
 import org.apache.spark.ExceptionFailure;
 import org.apache.spark.ExecutorLostFailure;
 import org.apache.spark.Success$;
@@ -13,6 +14,7 @@ import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.PeerFailedException;
 import org.sparkcollectives.RankLocation;
+import org.sparkcollectives.spark.internal.protocol.Causes;
 import org.sparkcollectives.spark.internal.protocol.KillReason;
 
 /** Converts Spark's report of the end of a task to the failure of its rank. */
@@ -64,12 +66,7 @@ final class TaskEnds {
   static Throwable ownException(TaskEndReason reason) {
     Throwable thrown =
         reason instanceof ExceptionFailure failed ? failed.exception().getOrElse(() -> null) : null;
-    for (Throwable each = thrown; each != null; each = each.getCause()) {
-      if (each instanceof CollectiveException) {
-        return null;
-      }
-    }
-    return thrown;
+    return Causes.of(thrown).anyMatch(CollectiveException.class::isInstance) ? null : thrown;
   }
 
   /**
@@ -77,15 +74,18 @@ final class TaskEnds {
    * from the failure of another rank.
    */
   private static Failure.Kind kindOfThrown(Throwable thrown) {
-    for (Throwable each = thrown; each != null; each = each.getCause()) {
-      if (each instanceof PeerFailedException failed) {
-        return failed.failure().kind();
-      }
-      if (each instanceof CollectiveTimeoutException) {
-        return Failure.Kind.TIMEOUT;
-      }
+    return Causes.of(thrown)
+        .map(TaskEnds::kindByType)
+        .filter(Objects::nonNull)
+        .findFirst()
+        .orElse(Failure.Kind.EXCEPTION);
+  }
+
+  private static Failure.Kind kindByType(Throwable thrown) {
+    if (thrown instanceof PeerFailedException failed) {
+      return failed.failure().kind();
     }
-    return Failure.Kind.EXCEPTION;
+    return thrown instanceof CollectiveTimeoutException ? Failure.Kind.TIMEOUT : null;
   }
 
   /** Returns the same for a task that has not joined, or null if it says nothing of its rank. */

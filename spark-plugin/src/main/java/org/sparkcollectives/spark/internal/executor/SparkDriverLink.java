@@ -12,6 +12,7 @@ import org.apache.spark.util.RpcUtils;
 import org.apache.spark.util.ThreadUtils;
 import org.apache.spark.util.io.ChunkedByteBuffer;
 import org.sparkcollectives.spark.internal.protocol.BlockIds;
+import org.sparkcollectives.spark.internal.protocol.Causes;
 import org.sparkcollectives.spark.internal.protocol.StoreMessages;
 import org.sparkcollectives.spark.internal.protocol.ValueReference;
 import org.sparkcollectives.store.StoreConnectionException;
@@ -55,12 +56,7 @@ final class SparkDriverLink implements DriverLink {
   }
 
   private static boolean isNotFound(Throwable cause) {
-    for (Throwable each = cause; each != null; each = each.getCause()) {
-      if (each instanceof RpcEndpointNotFoundException) {
-        return true;
-      }
-    }
-    return false;
+    return Causes.of(cause).anyMatch(RpcEndpointNotFoundException.class::isInstance);
   }
 
   @Override

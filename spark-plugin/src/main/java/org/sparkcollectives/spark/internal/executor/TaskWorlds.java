@@ -46,6 +46,9 @@ public final class TaskWorlds {
 
   private static ProcessGroup join(
       BarrierTaskContext task, Configuration settings, GroupOptions options, String call) {
+    // Spark calls this listener after those that the join adds: the driver must have been sent the
+    // exception before other ranks fail because of it, and Spark kills this task because of them.
+    task.addTaskFailureListener(abort());
     ProcessGroup world = WorldGroup.join(task, SparkEnv.get(), settings, options, call);
     WORLDS.put(task.taskAttemptId(), world);
     TaskCompletionListener onEnd =
@@ -53,9 +56,16 @@ public final class TaskWorlds {
           WORLDS.remove(ended.taskAttemptId());
           world.close();
         };
-    TaskFailureListener onFailure = (failed, cause) -> world.abort(cause);
     task.addTaskCompletionListener(onEnd);
-    task.addTaskFailureListener(onFailure);
     return world;
+  }
+
+  private static TaskFailureListener abort() {
+    return (failed, cause) -> {
+      ProcessGroup world = WORLDS.get(failed.taskAttemptId());
+      if (world != null) {
+        world.abort(cause);
+      }
+    };
   }
 }

@@ -5,6 +5,8 @@ import org.apache.spark.util.TaskFailureListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.spark.internal.protocol.Causes;
+import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 import org.sparkcollectives.spark.internal.protocol.StoreMessages;
 import org.sparkcollectives.spark.internal.protocol.ThrownException;
 
@@ -31,25 +33,20 @@ final class ThrownReport implements TaskFailureListener {
     this.call = call;
   }
 
-  /** Sends the exception, and waits for no reply. */
+  /**
+   * Sends the exception, unless it is that of a rank that was killed or failed because of another.
+   * Waits for no reply.
+   */
   @Override
   public void onTaskFailure(TaskContext task, Throwable thrown) {
-    if (task.isInterrupted() || followsFromAnother(thrown)) {
+    if (task.isInterrupted() || Causes.of(thrown).anyMatch(CollectiveException.class::isInstance)) {
       return;
     }
     try {
-      driver.ask(StoreMessages.thrown(call, ThrownException.encode(thrown)));
+      StageAttempt stage = new StageAttempt(task.stageId(), task.stageAttemptNumber());
+      driver.ask(StoreMessages.thrown(stage, call, ThrownException.encode(thrown)));
     } catch (RuntimeException e) {
       LOG.debug("The driver is not sent what task {} has thrown", task.taskAttemptId(), e);
     }
-  }
-
-  private static boolean followsFromAnother(Throwable thrown) {
-    for (Throwable cause = thrown; cause != null; cause = cause.getCause()) {
-      if (cause instanceof CollectiveException) {
-        return true;
-      }
-    }
-    return false;
   }
 }

@@ -32,7 +32,8 @@ import org.sparkcollectives.store.StoreException;
  *                                      themselves within so many milliseconds
  *   CLOSE session                      the client is done
  *   STATISTICS session, report         what an executor reports of its ranks; the session is none
- *   THROWN session, call, exception    what a rank has thrown; the session is none
+ *   THROWN session, stage, attempt, call, exception
+ *                                      what a rank has thrown; the session is none
  *   reply: OK, bytes   or   REFUSED, text
  * </pre>
  */
@@ -164,9 +165,11 @@ public final class StoreMessages {
     return head(STATISTICS, session, report.length).put(report).array();
   }
 
-  public static byte[] thrown(String call, byte[] exception) {
+  public static byte[] thrown(StageAttempt stage, String call, byte[] exception) {
     byte[] name = call.getBytes(StandardCharsets.UTF_8);
-    return head(THROWN, NO_SESSION, Integer.BYTES + name.length + exception.length)
+    return head(THROWN, NO_SESSION, 3 * Integer.BYTES + name.length + exception.length)
+        .putInt(stage.stageId())
+        .putInt(stage.attempt())
         .putInt(name.length)
         .put(name)
         .put(exception)

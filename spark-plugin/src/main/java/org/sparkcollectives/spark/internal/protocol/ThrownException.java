@@ -1,9 +1,11 @@
 package org.sparkcollectives.spark.internal.protocol;
 
+import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.util.Optional;
 import org.apache.spark.SparkConf;
 import org.apache.spark.serializer.JavaSerializer;
+import org.apache.spark.serializer.SerializationStream;
 import org.apache.spark.serializer.SerializerInstance;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -19,14 +21,16 @@ public final class ThrownException {
 
   private ThrownException() {}
 
-  /** Returns {@code thrown} as bytes; none if it cannot be serialized. */
+  /** Returns {@code thrown} as bytes; none if it cannot be serialized, or is too large. */
   public static byte[] encode(Throwable thrown) {
     try {
-      ByteBuffer buffer = serializer().serialize(thrown, ClassTag$.MODULE$.apply(Object.class));
-      byte[] bytes = new byte[buffer.remaining()];
-      buffer.get(bytes);
-      return bytes.length <= MAX_BYTES ? bytes : new byte[0];
-    } catch (Exception e) { // Also checked ones, which Scala does not declare.
+      BoundedBytes bytes = new BoundedBytes();
+      try (SerializationStream stream = serializer().serializeStream(bytes)) {
+        stream.writeObject(thrown, ClassTag$.MODULE$.apply(Object.class));
+      }
+      return bytes.toByteArray();
+      // Also checked ones, which Scala does not declare. Thousands of causes overflow the stack.
+    } catch (Exception | LinkageError | StackOverflowError e) {
       LOG.debug("The driver is not sent what a rank has thrown, which cannot be serialized", e);
       return new byte[0];
     }
@@ -41,7 +45,7 @@ public final class ThrownException {
       Object thrown =
           serializer().deserialize(ByteBuffer.wrap(bytes), ClassTag$.MODULE$.apply(Object.class));
       return Optional.of((Throwable) thrown);
-    } catch (Exception | LinkageError e) {
+    } catch (Exception | LinkageError | StackOverflowError e) {
       LOG.debug("What a rank has thrown is not known to the driver", e);
       return Optional.empty();
     }
@@ -49,5 +53,27 @@ public final class ThrownException {
 
   private static SerializerInstance serializer() {
     return new JavaSerializer(new SparkConf(false)).newInstance();
+  }
+
+  /** Ends the serialization of what is too large: nobody needs the memory for the rest. */
+  private static final class BoundedBytes extends ByteArrayOutputStream {
+
+    @Override
+    public synchronized void write(int value) {
+      require(1);
+      super.write(value);
+    }
+
+    @Override
+    public synchronized void write(byte[] bytes, int offset, int length) {
+      require(length);
+      super.write(bytes, offset, length);
+    }
+
+    private void require(int more) {
+      if (more > MAX_BYTES - count) {
+        throw new IllegalArgumentException("The exception has more than " + MAX_BYTES + " bytes");
+      }
+    }
   }
 }

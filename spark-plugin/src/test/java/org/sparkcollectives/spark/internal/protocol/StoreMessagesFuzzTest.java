@@ -47,6 +47,7 @@ class StoreMessagesFuzzTest {
         StoreMessages.close(SESSION),
         StoreMessages.statistics(
             SESSION, new ExecutorReport("1", "host", ProcessStatistics.NONE, List.of()).encode()),
+        StoreMessages.thrown(STAGE, "call", new byte[] {7}),
         StoreMessages.ok(new byte[] {7}),
         StoreMessages.refused("no"),
         negativeLength,
@@ -88,6 +89,11 @@ class StoreMessagesFuzzTest {
       case StoreMessages.CLOSE -> StoreMessages.close(session);
       case StoreMessages.STATISTICS ->
           StoreMessages.statistics(session, StoreMessages.rest(message));
+      case StoreMessages.THROWN ->
+          StoreMessages.thrown(
+              StoreMessages.stage(message),
+              StoreMessages.text(message),
+              StoreMessages.rest(message));
       default -> throw new IllegalArgumentException("a message of kind " + kind);
     };
   }
