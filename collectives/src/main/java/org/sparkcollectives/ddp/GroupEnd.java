@@ -24,9 +24,16 @@ final class GroupEnd {
     if (failure == null) {
       return null;
     }
-    String ended = what + " was not done before the group failed: " + failure.where();
+    String ended =
+        what
+            + " was not done before the group failed: "
+            + failure.where()
+            + " "
+            + failure.kind().verb()
+            + ": "
+            + failure.cause();
     return failure.rank() == group.rank()
-        ? new CollectiveException(ended + " " + failure.kind().verb() + ": " + failure.cause())
+        ? new CollectiveException(ended)
         : new PeerFailedException(ended, failure);
   }
 }

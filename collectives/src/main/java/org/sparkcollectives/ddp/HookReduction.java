@@ -159,12 +159,15 @@ final class HookReduction implements BucketReduction {
   }
 
   private void endGroup(String what, Throwable cause) {
-    failure.compareAndSet(
-        null,
-        cause instanceof PeerFailedException peer
-            ? peer
-            : new CollectiveException(what + " failed: " + cause, cause));
+    failure.compareAndSet(null, asFailure(what, cause));
     group.abort(cause);
+  }
+
+  /** Returns what to throw; the failure of another rank stays one, as everywhere. */
+  private static CollectiveException asFailure(String what, Throwable cause) {
+    return cause instanceof PeerFailedException peer
+        ? peer
+        : new CollectiveException(what + " failed: " + cause, cause);
   }
 
   private static Throwable causeOf(Throwable thrown) {
@@ -252,8 +255,7 @@ final class HookReduction implements BucketReduction {
     } catch (CollectiveException e) {
       throw firstOr(e);
     } catch (ExecutionException e) {
-      Throwable cause = causeOf(e);
-      throw firstOr(new CollectiveException(what + " failed: " + cause, cause));
+      throw firstOr(asFailure(what, causeOf(e)));
     }
   }
 
