@@ -17,6 +17,7 @@ import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.object.KryoObjectCodec;
 import org.sparkcollectives.object.ObjectCodec;
 import org.sparkcollectives.recorder.DumpFolder;
+import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
 
 /**
@@ -102,9 +103,10 @@ public interface RankContext {
    * first group. May block for a call or two.
    *
    * @param store the one that the rank's first group was made over
+   * @param deadline by which the call returns or throws
    * @throws IllegalStateException if they cannot be kept for longer than the group lives
    */
-  default Store checkpoints(Store store) {
+  default Store checkpoints(Store store, Deadline deadline) {
     return store.withPrefix("collectives-checkpoints");
   }
 

@@ -3,13 +3,14 @@ package org.sparkcollectives.internal.checkpoint;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
-import java.util.function.Supplier;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.spi.tensor.HostTensor;
 import org.sparkcollectives.store.BoundedStore;
+import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreException;
 
@@ -26,23 +27,23 @@ public final class Checkpoints {
   private static final Logger LOG = LoggerFactory.getLogger(Checkpoints.class);
 
   private final ProcessGroup group;
-  private final Supplier<Store> store;
+  private final Function<Deadline, Store> store;
 
   /**
    * Creates the checkpoints of a group.
    *
    * @param group whose timeout bounds each call
-   * @param store gives what holds the checkpoints of this group, and of those that did the same
-   *     before it
+   * @param store gives, by a deadline, what holds the checkpoints of this group, and of those that
+   *     did the same before it
    */
-  public Checkpoints(ProcessGroup group, Supplier<Store> store) {
+  public Checkpoints(ProcessGroup group, Function<Deadline, Store> store) {
     this.group = group;
     this.store = store;
   }
 
   private Store reach(RankAgreement ranks) {
     Store[] reached = new Store[1];
-    ranks.byAll("reach the store of checkpoints", () -> reached[0] = store.get());
+    ranks.byAll("reach the store of checkpoints", () -> reached[0] = store.apply(ranks.deadline()));
     return reached[0];
   }
 

@@ -55,6 +55,11 @@ final class RankAgreement {
     return group.withTimeout(deadline.left());
   }
 
+  /** Returns when the call must be over. */
+  Deadline deadline() {
+    return deadline;
+  }
+
   /** Returns a view of a store whose calls end with the call's deadline, or a little later. */
   Store within(Store store) {
     return deadline.bound(store);

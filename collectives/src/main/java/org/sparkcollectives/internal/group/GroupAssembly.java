@@ -78,9 +78,11 @@ record GroupAssembly(Store store, RankContext context, String path) implements S
   }
 
   @Override
-  public Store checkpoints() {
+  public Store checkpoints(Deadline deadline) {
     String group = "world" + path;
-    return context.checkpoints(store).withPrefix(URLEncoder.encode(group, StandardCharsets.UTF_8));
+    return context
+        .checkpoints(store, deadline)
+        .withPrefix(URLEncoder.encode(group, StandardCharsets.UTF_8));
   }
 
   @Override

@@ -1,7 +1,8 @@
 package org.sparkcollectives.internal.group;
 
 import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
+import java.util.function.Function;
+import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreLease;
 
@@ -14,7 +15,7 @@ final class GroupStores {
 
   private final StoreLease own;
   private final StoreLease user;
-  private final Supplier<Store> kept;
+  private final Function<Deadline, Store> kept;
   private StoreLease checkpoints;
   private RuntimeException ended;
 
@@ -24,7 +25,7 @@ final class GroupStores {
    * @param failed whether the group has failed, and nobody begins a wait without knowing it
    * @param kept where the checkpoints are; asked when they are used
    */
-  GroupStores(Store groupStore, BooleanSupplier failed, Supplier<Store> kept) {
+  GroupStores(Store groupStore, BooleanSupplier failed, Function<Deadline, Store> kept) {
     this.own = StoreLease.of(groupStore);
     this.user = StoreLease.of(groupStore, failed);
     this.kept = kept;
@@ -40,15 +41,18 @@ final class GroupStores {
     return own.store();
   }
 
-  /** Returns where the group's checkpoints are. Blocks for a call or two the first time. */
-  Store checkpoints() {
+  /**
+   * Returns where the group's checkpoints are. Blocks for a call or two the first time, until the
+   * deadline at the most.
+   */
+  Store checkpoints(Deadline deadline) {
     synchronized (this) {
       if (checkpoints != null) {
         return checkpoints.store();
       }
     }
     // Called without the lock, so that a group that fails meanwhile does not wait for it.
-    StoreLease lease = StoreLease.of(kept.get());
+    StoreLease lease = StoreLease.of(kept.apply(deadline));
     synchronized (this) {
       if (checkpoints == null) {
         checkpoints = lease;

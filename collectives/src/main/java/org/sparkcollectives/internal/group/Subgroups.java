@@ -61,9 +61,9 @@ final class Subgroups {
 
     /**
      * Returns where the checkpoints of these groups are, apart from those of groups that were made
-     * in another way.
+     * in another way. Blocks until the deadline at the most.
      */
-    Store checkpoints();
+    Store checkpoints(Deadline deadline);
 
     /**
      * Assembles this rank's part of a group. Does not wait for other ranks, unless a backend of

@@ -20,6 +20,7 @@ import org.sparkcollectives.spark.internal.protocol.StoreMessages;
 import org.sparkcollectives.spark.internal.protocol.ValueReference;
 import org.sparkcollectives.spi.failure.FailureCodec;
 import org.sparkcollectives.store.BoundedStore;
+import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.RemoteStore;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreException;
@@ -77,12 +78,13 @@ public final class DriverStoreClient extends RemoteStore implements BoundedStore
 
   /**
    * Returns the part of the driver's store that later attempts of the same call still see. Blocks
-   * for a round trip the first time. Closed with this client.
+   * for a round trip the first time, until the deadline or this client's timeout at the most.
+   * Closed with this client.
    *
    * @throws StoreException if a later attempt uses it
    */
-  Store checkpoints() {
-    return driver.reply(openCheckpoints(), timeout());
+  Store checkpoints(Deadline deadline) {
+    return driver.reply(openCheckpoints(), Deadline.smaller(deadline.left(), timeout()));
   }
 
   private synchronized CompletableFuture<DriverStoreClient> openCheckpoints() {

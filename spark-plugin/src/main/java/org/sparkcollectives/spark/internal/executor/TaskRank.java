@@ -18,6 +18,7 @@ import org.sparkcollectives.spark.internal.protocol.KillReason;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 import org.sparkcollectives.spark.internal.security.SparkSecurity;
 import org.sparkcollectives.spi.RankContext;
+import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
 
 /** A barrier task as the host of a rank. */
@@ -140,14 +141,14 @@ final class TaskRank implements RankContext {
   }
 
   @Override
-  public Store checkpoints(Store ofFirstGroup) {
+  public Store checkpoints(Store ofFirstGroup, Deadline deadline) {
     if (store == null) {
       throw new IllegalStateException(
           "The driver has no store for collectives, and what rank 0's executor serves goes with the"
               + " stage. "
               + DriverStoreClient.INSTALL);
     }
-    return store.checkpoints();
+    return store.checkpoints(deadline);
   }
 
   /** Returns the addresses of the resource {@code gpu}, in Spark's order. */
