@@ -18,7 +18,7 @@ pytest.importorskip("pyspark.ml.connect.readwrite", reason="Spark Connect fits s
 #: Two clients and a server take minutes on a busy machine.
 pytestmark = pytest.mark.parity
 
-PROGRAM = Path(__file__).parent / "connect_program.py"
+TESTS = Path(__file__).parent
 BACKEND = "org.sparkcollectives.ml.connect.CollectivesBackend"
 
 
@@ -31,17 +31,16 @@ def server(spark):
 
 
 @pytest.fixture
-def client(server, tmp_path):
-    """Begin the program with a session of its own."""
+def client(server):
+    """Begin a program with a session of its own."""
     # A client that finds the address of the session's JVM would use that one.
     kept = {
         key: value for key, value in os.environ.items() if not key.startswith(("PYSPARK_", "SPARK"))
     }
     begun = []
 
-    def begin(*backend):
-        folder = tmp_path / str(len(begun))
-        command = [sys.executable, str(PROGRAM), server, str(folder), *backend]
+    def begin(program, *arguments):
+        command = [sys.executable, str(TESTS / program), server, *arguments]
         pipe = subprocess.PIPE
         begun.append(subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=kept))
         return begun[-1]
@@ -70,17 +69,19 @@ def groups_after(spark, stage):
     return [name for name in names if int(re.search(r"/stage (\d+)", name).group(1)) > stage]
 
 
-def learned(process):
+def printed_by(process):
     printed, errors = process.communicate(timeout=600)
     assert process.returncode == 0, errors[-5000:]
     return json.loads(printed.splitlines()[-1])
 
 
-def test_a_setting_of_the_session_has_its_fits_run_in_barrier_stages(spark, client):
+def test_a_setting_of_the_session_has_its_fits_run_in_barrier_stages(spark, client, tmp_path):
     before = last_stage(spark)
     # At the same time, on the same server.
-    with_setting, without = client(BACKEND), client()
-    have, want = learned(with_setting), learned(without)
+    program = "connect_program.py"
+    with_setting = client(program, str(tmp_path / "with"), BACKEND)
+    without = client(program, str(tmp_path / "without"))
+    have, want = printed_by(with_setting), printed_by(without)
     deadline = time.monotonic() + 60
     while len(groups_after(spark, before)) < 2 and time.monotonic() < deadline:
         time.sleep(0.1)
@@ -90,3 +91,10 @@ def test_a_setting_of_the_session_has_its_fits_run_in_barrier_stages(spark, clie
     for name, value in want.items():
         np.testing.assert_allclose(have[name], value, 1e-9, err_msg=name)
     assert have["accuracy"] > 0.7
+
+
+def test_a_fit_refuses_rows_with_the_error_of_sparks_own(client):
+    with_setting, without = client("connect_errors.py", BACKEND), client("connect_errors.py")
+    have, want = printed_by(with_setting), printed_by(without)
+    assert all("MUST" in message for _, message in want.values()), want
+    assert have == want
