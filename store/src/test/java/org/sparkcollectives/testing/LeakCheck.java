@@ -1,8 +1,7 @@
 package org.sparkcollectives.testing;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -17,8 +16,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 
 /**
  * Fails a test, a test class, and an invocation of a parameterized class, that leaves threads of
- * ours behind, or in whose end one of them has no handler of exceptions. Every thread that this
- * project starts has a name with {@code collectives-}.
+ * ours behind, or at whose end one of our threads has no handler of uncaught exceptions. Every
+ * thread that this project starts has a name with {@code collectives-}.
  *
  * <p>Checks after the test's own {@code @AfterEach}, and waits for a while for threads that are
  * ending.
@@ -70,10 +69,14 @@ public final class LeakCheck
 
   private static void check(ExtensionContext context) {
     Set<?> before = store(context).get("threads", Set.class);
-    assertThat(ourThreads().keySet())
-        .as("threads without a handler at the end of %s", path(context))
-        .filteredOn(Thread::isAlive) // A thread that has ended has a handler no more.
-        .noneMatch(each -> each.getUncaughtExceptionHandler() instanceof ThreadGroup);
+    // A thread that is ending has lost its handler already.
+    Eventually.holds(
+        () -> withoutHandler().isEmpty(),
+        () ->
+            "at the end of "
+                + path(context)
+                + " these threads have no handler: "
+                + withoutHandler());
     Eventually.holds(
         () -> before.containsAll(ourThreads().keySet()),
         () -> {
@@ -116,6 +119,13 @@ public final class LeakCheck
     Map<Thread, StackTraceElement[]> threads = new HashMap<>(Thread.getAllStackTraces());
     threads.keySet().removeIf(each -> !each.getName().contains(NAME));
     return threads;
+  }
+
+  private static List<String> withoutHandler() {
+    return ourThreads().keySet().stream()
+        .filter(each -> each.getUncaughtExceptionHandler() instanceof ThreadGroup)
+        .map(Thread::getName)
+        .toList();
   }
 
   private static ExtensionContext.Store store(ExtensionContext context) {
