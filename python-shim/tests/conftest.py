@@ -82,6 +82,23 @@ def ranks(spark):
     return run
 
 
+@pytest.fixture(scope="module")
+def frames(spark):
+    """Return the data of ``ml_cases`` by its name, each made and cached once."""
+    from ml_cases import frame
+
+    made = {}
+
+    def named(data):
+        if data not in made:
+            made[data] = frame(spark, data)
+        return made[data]
+
+    yield named
+    for each in made.values():
+        each.unpersist()
+
+
 def barrier_jobs(spark):
     """Count the jobs of ``BarrierStage``, by the place from which it submits them."""
     context = spark.sparkContext

@@ -7,7 +7,7 @@ import threading
 import numpy as np
 import pytest
 
-from lightgbm_ranks import ThreadGroup, on_threads, results, trained, trees
+from lightgbm_ranks import ThreadGroup, dataset_of, on_threads, results, trained, trees
 from spark_collectives._snapshots import Snapshots
 from spark_collectives.errors import CollectiveError, PeerFailedError
 
@@ -65,17 +65,22 @@ def warnings(caplog):
     return [each.getMessage() for each in caplog.records if each.name == LOG]
 
 
-#: The calls of a training of 5 rounds: restore, then two for each of the rounds 1 to 4.
-@pytest.mark.parametrize("failing", [(1,), (2,), (3,), (4, 5, 6), tuple(range(1, 20))])
-def test_a_training_goes_on_without_a_checkpoint(failing, caplog):
+@pytest.fixture
+def fit():
+    """Return a training of 5 rounds that keeps its model after each."""
     pytest.importorskip("lightgbm")
-    from lightgbm_ranks import dataset_of
     from spark_collectives.lightgbm import train
 
     def fit(group):
         data, params = dataset_of("generated", group.rank, group.size)
         return train(params, data, 5, group=group, checkpoint_rounds=1)
 
+    return fit
+
+
+#: The calls of that training: restore, then two for each of the rounds 1 to 4.
+@pytest.mark.parametrize("failing", [(1,), (2,), (3,), (4, 5, 6), tuple(range(1, 20))])
+def test_a_training_goes_on_without_a_checkpoint(fit, failing, caplog):
     with caplog.at_level(logging.WARNING, LOG):
         found = results(on_threads(2, fit, group_that_fails(*failing)))
     assert [trees(each) for each in found] == [trees(each) for each in trained(2, "generated")]
@@ -84,16 +89,8 @@ def test_a_training_goes_on_without_a_checkpoint(failing, caplog):
 
 
 @pytest.mark.parametrize("failing", range(2, 10))
-def test_a_training_resumes_from_the_last_model_that_was_kept(failing):
-    pytest.importorskip("lightgbm")
-    from lightgbm_ranks import dataset_of
-    from spark_collectives.lightgbm import train
-
+def test_a_training_resumes_from_the_last_model_that_was_kept(fit, failing):
     kept = {}
-
-    def fit(group):
-        data, params = dataset_of("generated", group.rank, group.size)
-        return train(params, data, 5, group=group, checkpoint_rounds=1)
 
     class Ended(Exception):
         pass
@@ -116,15 +113,7 @@ def test_a_training_resumes_from_the_last_model_that_was_kept(failing):
         )
 
 
-def test_a_training_ends_with_the_group():
-    pytest.importorskip("lightgbm")
-    from lightgbm_ranks import dataset_of
-    from spark_collectives.lightgbm import train
-
-    def fit(group):
-        data, params = dataset_of("generated", group.rank, group.size)
-        return train(params, data, 5, group=group, checkpoint_rounds=1)
-
+def test_a_training_ends_with_the_group(fit):
     group = group_that_fails(2, error=PeerFailedError("rank 1 has failed"))
     assert [type(each) for each in on_threads(2, fit, group)] == [PeerFailedError] * 2
 

@@ -14,7 +14,7 @@ from pyspark.ml.feature import StandardScaler
 from pyspark.ml.tuning import CrossValidator, CrossValidatorModel, ParamGridBuilder
 
 from conftest import barrier_jobs
-from ml_cases import CASES, frame
+from ml_cases import CASES
 from spark_collectives import ml
 from spark_collectives.ml.classification import LogisticRegression
 
@@ -36,20 +36,6 @@ def both(module, estimator):
     """Return Spark's class and this package's."""
     packages = ("pyspark.ml", "spark_collectives.ml")
     return [getattr(importlib.import_module(f"{each}.{module}"), estimator) for each in packages]
-
-
-@pytest.fixture(scope="module")
-def frames(spark):
-    made = {}
-
-    def named(data):
-        if data not in made:
-            made[data] = frame(spark, data)
-        return made[data]
-
-    yield named
-    for each in made.values():
-        each.unpersist()
 
 
 def learned(model):

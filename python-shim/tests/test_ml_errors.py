@@ -11,7 +11,7 @@ from py4j.protocol import Py4JJavaError
 from pyspark.ml.functions import array_to_vector
 from pyspark.sql import functions as F
 
-from ml_cases import CASES, frame
+from ml_cases import CASES
 
 #: The first case of each estimator.
 PARAMS = {case.estimator: case for case in reversed(CASES)}
@@ -81,20 +81,6 @@ def _sampled(refusals):
         )
         for refusal in refusals
     ]
-
-
-@pytest.fixture(scope="module")
-def frames(spark):
-    made = {}
-
-    def named(data):
-        if data not in made:
-            made[data] = frame(spark, data)
-        return made[data]
-
-    yield named
-    for each in made.values():
-        each.unpersist()
 
 
 @pytest.mark.parametrize("refusal", _sampled(REFUSALS))

@@ -68,7 +68,6 @@ class Snapshots:
         try:
             found = self._read()
         except CollectiveError as error:
-            self._head = np.zeros(3, np.int64)
             self._failures.pass_over(_ANEW, error)
             return None
         if found is None:
@@ -83,9 +82,11 @@ class Snapshots:
         return (int(self._head[0]), snapshot) if self._on_all_ranks(is_read) else None
 
     def _read(self) -> Optional[memoryview]:
-        if not self._group.restore(_HEAD, [self._head]):
+        head = np.zeros_like(self._head)
+        if not self._group.restore(_HEAD, [head]):
             return None
-        iteration, size, place = (int(each) for each in self._head)
+        self._head = head
+        iteration, size, place = (int(each) for each in head)
         content = np.empty(size, np.uint8)
         if not self._group.restore(f"{_HEAD}/{place}", [content]):
             raise CollectiveError(
@@ -94,6 +95,7 @@ class Snapshots:
         return content.data
 
     def _on_all_ranks(self, on_rank_0: bool) -> bool:
+        """Return rank 0's argument. A collective."""
         flag = np.array([on_rank_0], np.int64)
         self._group.broadcast(flag, 0)
         return bool(flag[0])

@@ -68,11 +68,10 @@ class ModelCheckpoint:
         progress = np.zeros(3, np.int64)
         if not self._group.restore(_PROGRESS, [progress]):
             return None
-        iterations, slot, size = (int(each) for each in progress)
+        iterations, self._slot, size = (int(each) for each in progress)
         text = np.empty(size, np.uint8)
-        if not self._group.restore(_model(slot), [text]):
+        if not self._group.restore(_model(self._slot), [text]):
             return None
-        self._slot = slot
         return iterations, text.tobytes().decode()
 
 
