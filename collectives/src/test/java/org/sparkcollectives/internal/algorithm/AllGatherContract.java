@@ -10,7 +10,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
-/** What every all-gather must do. */
+/** The contract of all-gathers. */
 abstract class AllGatherContract extends MessageAlgorithmContract<Call.AllGather> {
 
   AllGatherContract() {

@@ -14,7 +14,7 @@ import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
-/** What every all-reduce must do. */
+/** The contract of all-reduces. */
 abstract class AllReduceContract extends MessageAlgorithmContract<Call.AllReduce> {
 
   AllReduceContract() {

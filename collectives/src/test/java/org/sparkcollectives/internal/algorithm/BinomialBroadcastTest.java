@@ -7,7 +7,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.DType;
 
-/** Tests {@link BinomialBroadcast} by what each broadcast must do. */
+/** Tests {@link BinomialBroadcast} by the contract of broadcasts. */
 class BinomialBroadcastTest extends BroadcastContract {
 
   @ParameterizedTest

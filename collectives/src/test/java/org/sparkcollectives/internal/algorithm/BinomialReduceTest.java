@@ -1,12 +1,10 @@
 package org.sparkcollectives.internal.algorithm;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.DType;
 
-/** Tests {@link BinomialReduce} by what each reduce must do. */
+/** Tests {@link BinomialReduce} by the contract of reduces. */
 class BinomialReduceTest extends ReduceContract {
 
   @ParameterizedTest
@@ -14,11 +12,6 @@ class BinomialReduceTest extends ReduceContract {
   void sendsTheTensorOnceFromAllButTheRoot(int ranks) {
     int root = ranks - 1;
     Group group = new Group(ranks, DType.FLOAT32, COUNT, root);
-    for (CountingPeers rank :
-        run(ranks, (each, tree) -> tree.run(each, call(group, each.rank())))) {
-      assertThat(rank.messages()).isEqualTo(rank.rank() == root ? 0 : 1);
-      assertThat(rank.bytes()).isEqualTo(rank.rank() == root ? 0 : BYTES);
-      assertThat(rank.received()).isLessThanOrEqualTo(log2(ranks));
-    }
+    requireSends(group, rank -> rank == root ? 0 : 1, rank -> rank == root ? 0 : BYTES);
   }
 }

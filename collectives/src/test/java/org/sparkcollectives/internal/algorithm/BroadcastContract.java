@@ -4,7 +4,7 @@ import static org.sparkcollectives.internal.algorithm.Contributions.values;
 
 import org.sparkcollectives.OpType;
 
-/** What every broadcast must do. */
+/** The contract of broadcasts. */
 abstract class BroadcastContract extends MessageAlgorithmContract<Call.Broadcast> {
 
   BroadcastContract() {

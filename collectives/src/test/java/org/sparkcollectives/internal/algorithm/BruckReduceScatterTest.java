@@ -1,4 +1,4 @@
 package org.sparkcollectives.internal.algorithm;
 
-/** Tests {@link BruckReduceScatter} by what each reduce-scatter must do. */
+/** Tests {@link BruckReduceScatter} by the contract of reduce-scatters. */
 class BruckReduceScatterTest extends ReduceScatterContract {}

@@ -4,7 +4,7 @@ import java.util.List;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
-/** What ranks bring to an operation: small integers, whose sums are exact in every type. */
+/** The inputs of ranks: small integers, whose sums are exact in every type. */
 final class Contributions {
 
   private Contributions() {}

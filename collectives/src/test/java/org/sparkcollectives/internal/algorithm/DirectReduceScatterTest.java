@@ -1,4 +1,4 @@
 package org.sparkcollectives.internal.algorithm;
 
-/** Tests {@link DirectReduceScatter} by what each reduce-scatter must do. */
+/** Tests {@link DirectReduceScatter} by the contract of reduce-scatters. */
 class DirectReduceScatterTest extends ReduceScatterContract {}

@@ -1,4 +1,4 @@
 package org.sparkcollectives.internal.algorithm;
 
-/** Tests {@link FlatAllGather} by what each all-gather must do. */
+/** Tests {@link FlatAllGather} by the contract of all-gathers. */
 class FlatAllGatherTest extends AllGatherContract.OfAnyParts {}

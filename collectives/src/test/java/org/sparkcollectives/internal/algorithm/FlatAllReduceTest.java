@@ -1,4 +1,4 @@
 package org.sparkcollectives.internal.algorithm;
 
-/** Tests {@link FlatAllReduce} by what each all-reduce must do. */
+/** Tests {@link FlatAllReduce} by the contract of all-reduces. */
 class FlatAllReduceTest extends AllReduceContract {}

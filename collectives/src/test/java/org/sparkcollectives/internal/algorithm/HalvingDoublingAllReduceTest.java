@@ -1,4 +1,4 @@
 package org.sparkcollectives.internal.algorithm;
 
-/** Tests {@link HalvingDoublingAllReduce} by what each all-reduce must do. */
+/** Tests {@link HalvingDoublingAllReduce} by the contract of all-reduces. */
 class HalvingDoublingAllReduceTest extends AllReduceContract {}

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
 import java.util.List;
+import java.util.function.IntToLongFunction;
 import java.util.function.ToLongFunction;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -22,8 +23,8 @@ import org.sparkcollectives.internal.transport.heap.HeapGroup;
 import org.sparkcollectives.testing.RankThreads;
 
 /**
- * What every algorithm that sends messages must do. Each has a subclass, whose name is that of the
- * algorithm and {@code Test}.
+ * The contract of algorithms that send messages. Each algorithm has a subclass, named after it and
+ * {@code Test}.
  *
  * @param <C> the calls that it carries out
  */
@@ -81,7 +82,7 @@ abstract class MessageAlgorithmContract<C extends Call<C>> {
     return row().fit(situation) != AlgorithmRows.Fit.IMPOSSIBLE;
   }
 
-  /** What one rank does. */
+  /** The part of one rank. */
   interface Body<C> {
     void run(CountingPeers peers, MessageAlgorithm<C> algorithm);
   }
@@ -119,10 +120,10 @@ abstract class MessageAlgorithmContract<C extends Call<C>> {
   /** Returns the call of a rank. */
   abstract C call(Group group, int rank);
 
-  /** Returns what a rank has in the tensors of its result. */
+  /** Returns the elements of a rank's result. */
   abstract float[] result(C call);
 
-  /** Returns what it is to find there. */
+  /** Returns the elements that the result should have. */
   abstract float[] expected(Group group, int rank);
 
   @ParameterizedTest
@@ -154,6 +155,15 @@ abstract class MessageAlgorithmContract<C extends Call<C>> {
     assertThat(
             List.of(most(peers, CountingPeers::bytes), most(peers, CountingPeers::receivedBytes)))
         .haveAtLeastOne(nearCost);
+  }
+
+  /** Requires that each rank sends so many messages and bytes, by its number. */
+  final void requireSends(Group group, IntToLongFunction messages, IntToLongFunction bytes) {
+    for (CountingPeers rank :
+        run(group.ranks(), (each, algorithm) -> algorithm.run(each, call(group, each.rank())))) {
+      assertThat(rank.messages()).isEqualTo(messages.applyAsLong(rank.rank()));
+      assertThat(rank.bytes()).isEqualTo(bytes.applyAsLong(rank.rank()));
+    }
   }
 
   private static long most(List<CountingPeers> ranks, ToLongFunction<CountingPeers> of) {

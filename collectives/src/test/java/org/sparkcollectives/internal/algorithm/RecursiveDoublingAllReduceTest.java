@@ -1,4 +1,4 @@
 package org.sparkcollectives.internal.algorithm;
 
-/** Tests {@link RecursiveDoublingAllReduce} by what each all-reduce must do. */
+/** Tests {@link RecursiveDoublingAllReduce} by the contract of all-reduces. */
 class RecursiveDoublingAllReduceTest extends AllReduceContract {}

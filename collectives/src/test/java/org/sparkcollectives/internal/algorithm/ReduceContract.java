@@ -5,7 +5,7 @@ import static org.sparkcollectives.internal.algorithm.Contributions.values;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
 
-/** What every reduce to a root must do: the tensors of the other ranks keep their elements. */
+/** The contract of reduces to a root. The tensors of the other ranks keep their elements. */
 abstract class ReduceContract extends MessageAlgorithmContract<Call.Reduce> {
 
   ReduceContract() {

@@ -11,7 +11,7 @@ import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
-/** What every reduce-scatter must do. */
+/** The contract of reduce-scatters. */
 abstract class ReduceScatterContract extends MessageAlgorithmContract<Call.ReduceScatter> {
 
   ReduceScatterContract() {

@@ -6,7 +6,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.DType;
 
-/** Tests {@link RingAllReduce} by what each all-reduce must do. */
+/** Tests {@link RingAllReduce} by the contract of all-reduces. */
 class RingAllReduceTest extends AllReduceContract {
 
   @ParameterizedTest
