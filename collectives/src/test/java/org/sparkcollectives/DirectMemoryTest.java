@@ -2,11 +2,9 @@ package org.sparkcollectives;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.testing.ForkedJvm;
 import org.sparkcollectives.testing.RankProcesses;
 
 /** Tests that ranks exchange data with many others in little direct memory. */
@@ -27,26 +25,13 @@ class DirectMemoryTest {
 
   private static void assertThatRanksExchangeData(int ranksOfEach, List<String> options)
       throws Exception {
-    int size = 2 * ranksOfEach;
-    String url = "tcp://127.0.0.1:" + RankProcesses.freePort();
-    List<ForkedJvm> running = new ArrayList<>();
-    try {
-      for (int first = 0; first < size; first += ranksOfEach) {
-        running.add(
-            ForkedJvm.start(
-                options,
-                ManyToMany.class,
-                String.valueOf(first),
-                String.valueOf(first + ranksOfEach),
-                String.valueOf(size),
-                url));
+    try (RankProcesses processes =
+        RankProcesses.startWithRanks(options, ManyToMany.class, 2, ranksOfEach)) {
+      for (int i = 0; i < 2; i++) {
+        int each = i;
+        assertThat(processes.exitStatus(each)).as(() -> processes.output(each)).isZero();
+        assertThat(processes.output(each)).contains("exchanged");
       }
-      for (ForkedJvm each : running) {
-        assertThat(each.exitStatus()).as(each::output).isZero();
-        assertThat(each.output()).contains("exchanged");
-      }
-    } finally {
-      running.forEach(ForkedJvm::close);
     }
   }
 }

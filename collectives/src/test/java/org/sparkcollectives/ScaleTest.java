@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
@@ -13,7 +12,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.Store;
-import org.sparkcollectives.testing.ForkedJvm;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankProcesses;
 import org.sparkcollectives.testing.RankThreads;
@@ -107,39 +105,24 @@ class ScaleTest {
   private static void assertThatRanksMeetReduceAndPart(int processes, int ranksOfEach)
       throws Exception {
     int size = processes * ranksOfEach;
-    String url = "tcp://127.0.0.1:" + RankProcesses.freePort();
-    List<ForkedJvm> running = new ArrayList<>();
-    try {
-      for (int first = 0; first < size; first += ranksOfEach) {
-        running.add(
-            ForkedJvm.start(
-                List.of("-Xmx400m", "-Xss512k", "-XX:TieredStopAtLevel=1"),
-                ManyRanks.class,
-                String.valueOf(first),
-                String.valueOf(first + ranksOfEach),
-                String.valueOf(size),
-                url));
-      }
-      for (ForkedJvm each : running) {
-        assertThat(each.exitStatus()).as(each.output()).isZero();
-        assertThat(each.output()).contains("parted");
-        assertThat(openedFiles(each))
-            .as(each.output())
+    List<String> options = List.of("-Xmx400m", "-Xss512k", "-XX:TieredStopAtLevel=1");
+    try (RankProcesses running =
+        RankProcesses.startWithRanks(options, ManyRanks.class, processes, ranksOfEach)) {
+      for (int i = 0; i < processes; i++) {
+        int exitStatus = running.exitStatus(i);
+        String output = running.output(i);
+        assertThat(exitStatus).as(output).isZero();
+        assertThat(output).contains("parted");
+        assertThat(openedFiles(output))
+            .as(output)
             .isLessThanOrEqualTo(ranksOfEach * filesOfOneRank(size));
       }
-    } finally {
-      running.forEach(ForkedJvm::close);
     }
   }
 
-  private static long openedFiles(ForkedJvm process) {
+  private static long openedFiles(String output) {
     String line =
-        process
-            .output()
-            .lines()
-            .filter(each -> each.startsWith("files "))
-            .findFirst()
-            .orElseThrow();
+        output.lines().filter(each -> each.startsWith("files ")).findFirst().orElseThrow();
     return Long.parseLong(line.substring("files ".length()));
   }
 

@@ -5,7 +5,7 @@ import java.net.ServerSocket;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Runs ranks as JVMs of their own. Those that are left at the end are killed. */
+/** Runs ranks as JVMs of their own, one or several in each. What is left at the end is killed. */
 public final class RankProcesses implements AutoCloseable {
 
   private final List<ForkedJvm> processes = new ArrayList<>();
@@ -18,6 +18,23 @@ public final class RankProcesses implements AutoCloseable {
       List<String> all = new ArrayList<>(List.of(String.valueOf(rank)));
       all.addAll(List.of(arguments));
       ranks.processes.add(ForkedJvm.start(main, all.toArray(String[]::new)));
+    }
+    return ranks;
+  }
+
+  /**
+   * Starts JVMs with several ranks each, which meet at a URL. The arguments are the first rank, the
+   * one after the last, the size of the world, and the URL.
+   */
+  public static RankProcesses startWithRanks(
+      List<String> options, Class<?> main, int processes, int ranksOfEach) throws IOException {
+    String size = String.valueOf(processes * ranksOfEach);
+    String url = "tcp://127.0.0.1:" + freePort();
+    RankProcesses ranks = new RankProcesses();
+    for (int process = 0; process < processes; process++) {
+      String first = String.valueOf(process * ranksOfEach);
+      String end = String.valueOf((process + 1) * ranksOfEach);
+      ranks.processes.add(ForkedJvm.start(options, main, first, end, size, url));
     }
     return ranks;
   }
