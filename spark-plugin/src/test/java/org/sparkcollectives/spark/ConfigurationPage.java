@@ -12,7 +12,7 @@ final class ConfigurationPage {
 
   private static final String INTRODUCTION =
       """
-      For users and operators: every setting, its default and its meaning. They are
+      For users and operators: every setting, with its default and its meaning.
       Spark settings (`--conf`), or system properties outside Spark. Durations and sizes are written as in Spark: `30min`,
       `64m`. An application reads them when it starts; `GroupOptions` sets some of them for a single group. A setting that does
       not exist is ignored, with a warning in the driver's log. Most applications need none. The most frequent ones are:
