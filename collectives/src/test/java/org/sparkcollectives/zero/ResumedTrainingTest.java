@@ -38,7 +38,7 @@ import org.sparkcollectives.testing.LeakCheck;
 @ExtendWith(LeakCheck.class)
 class ResumedTrainingTest {
 
-  /** With three ranks, sums depend on the order in which they are added. */
+  /** Three, because a sum of three depends on the order of the addends. */
   private static final int RANKS = 3;
 
   private static final int STEPS = 8;
@@ -47,7 +47,7 @@ class ResumedTrainingTest {
   private static final PowerSgdOptions POWER_SGD =
       PowerSgdOptions.defaults().withRank(2).withStart(2);
 
-  /** Who averages the gradients, and who makes the steps. */
+  /** The ways to average gradients and to make steps. */
   @SuppressWarnings("ImmutableEnumChecker") // Options never change.
   enum Mode {
     WITHOUT_REDUCER(null),
@@ -83,7 +83,7 @@ class ResumedTrainingTest {
     return LocalOptimizer.byParameter(i -> SHAPES[i].length == 2 ? matrices : vectors);
   }
 
-  /** What is kept in files while no rank runs, beside the checkpoint of the parameters. */
+  /** The state of ZeRO and PowerSGD, saved outside the group; parameters are in a checkpoint. */
   private static final class Files {
     private final Map<Integer, Map<String, Tensor>> powerSgd = new ConcurrentHashMap<>();
     private volatile byte[] zero;

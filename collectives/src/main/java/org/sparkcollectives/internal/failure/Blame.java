@@ -3,6 +3,7 @@ package org.sparkcollectives.internal.failure;
 import org.sparkcollectives.PeerFailedException;
 import org.sparkcollectives.TransportException;
 import org.sparkcollectives.internal.transport.LentTensorException;
+import org.sparkcollectives.spi.failure.Causes;
 
 /**
  * Decides whose failure it is that something was thrown, wherever it was thrown: in a collective, a
@@ -29,9 +30,6 @@ record Blame(Whose whose, int rank, Throwable cause) {
     CONSEQUENCE
   }
 
-  /** The longest chain of causes that is followed. */
-  private static final int DEPTH = 10;
-
   /** Decides about what an operation of this rank, or a part of one, has thrown. */
   static Blame of(Throwable thrown) {
     if (thrown instanceof PeerFailedException) {
@@ -53,13 +51,10 @@ record Blame(Whose whose, int rank, Throwable cause) {
    * Error}: that this process has no memory, or lacks a class, is its own failure.
    */
   static Blame ofPath(int peer, Throwable thrown) {
-    Throwable cause = thrown;
-    for (int depth = 0; cause != null && depth < DEPTH; depth++) {
-      if (cause instanceof Error) {
-        return new Blame(Whose.OWN, -1, cause);
-      }
-      cause = cause.getCause();
-    }
-    return new Blame(Whose.PATH, peer, thrown);
+    return Causes.of(thrown)
+        .filter(Error.class::isInstance)
+        .findFirst()
+        .map(error -> new Blame(Whose.OWN, -1, error))
+        .orElseGet(() -> new Blame(Whose.PATH, peer, thrown));
   }
 }

@@ -6,6 +6,7 @@ import java.util.Objects;
 import org.sparkcollectives.ObjectSerializationException;
 import org.sparkcollectives.RemoteCause;
 import org.sparkcollectives.object.ObjectCodec;
+import org.sparkcollectives.spi.failure.Causes;
 
 /**
  * Sends and receives objects as frames, and explains failures.
@@ -139,12 +140,12 @@ record ObjectStreams(ObjectCodec codec, String group, int rank) {
 
   /** Returns the name of the class that could not be found, or null if something else is wrong. */
   private static String missingClass(Throwable thrown) {
-    for (Throwable each = thrown; each != null; each = each.getCause()) {
-      if (each instanceof ClassNotFoundException || each instanceof NoClassDefFoundError) {
-        return Objects.toString(each.getMessage()).replace('/', '.');
-      }
-    }
-    return null;
+    return Causes.of(thrown)
+        .filter(
+            each -> each instanceof ClassNotFoundException || each instanceof NoClassDefFoundError)
+        .findFirst()
+        .map(each -> Objects.toString(each.getMessage()).replace('/', '.'))
+        .orElse(null);
   }
 
   private String quotedGroup() {

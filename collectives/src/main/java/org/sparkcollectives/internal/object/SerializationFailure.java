@@ -6,6 +6,7 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import org.sparkcollectives.CollectiveMismatchException;
+import org.sparkcollectives.spi.failure.Causes;
 import org.sparkcollectives.spi.failure.FailureCodec;
 
 /**
@@ -35,10 +36,7 @@ record SerializationFailure(String objectClass, String reason, String stackTrace
 
   /** Returns what was thrown and its causes. */
   static String reason(Throwable thrown) {
-    Throwable root = thrown;
-    while (root.getCause() != null && root.getCause() != root) {
-      root = root.getCause();
-    }
+    Throwable root = Causes.of(thrown).reduce(thrown, (outer, inner) -> inner);
     return thrown == root ? thrown.toString() : thrown + "; because of " + root;
   }
 

@@ -49,7 +49,7 @@ class GroupAssemblyTest {
   /** An assembly asks for more than so many things. */
   private static final int FEWEST_STEPS = 10;
 
-  /** What surrounds an assembly on one rank. */
+  /** The host, the settings and the store of an assembly on one rank. */
   private static final class Surroundings {
 
     private int faultAt;

@@ -15,7 +15,7 @@ final class SocketSink implements ByteSink, SocketInterest {
   private final SocketChannel socket;
   private final SegmentPool pool;
 
-  /** What is unsent; null for nothing. */
+  /** The unsent segment, or null. */
   private SegmentPool.Segment unsent;
 
   private boolean broken;

@@ -31,7 +31,7 @@ final class SocketSource extends ChannelInboundHandlerAdapter
   private final ConnectionListener listener;
   private final Queue<ByteBuf> early = new ConcurrentLinkedQueue<>();
 
-  /** What was received and not read; null for nothing. */
+  /** The segment that has unread bytes, or null. */
   private SegmentPool.Segment received;
 
   private boolean wanted;

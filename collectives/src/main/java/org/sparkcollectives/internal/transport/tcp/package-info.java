@@ -1,8 +1,9 @@
 /**
  * The paths between ranks of different JVMs. A JVM accepts and opens connections on Netty's event
- * loops; then the rank's own thread reads and writes the sockets, or a ring in shared memory if
- * both JVMs are on one host. Only if TLS encrypts the connection, or {@code
- * spark.collectives.tcp.direct} is false, do the event loops carry the bytes.
+ * loops; then the rank's own thread reads and writes the sockets, by way of memory that all
+ * connections share (the {@link org.sparkcollectives.internal.transport.tcp.SegmentPool}), or a
+ * ring in shared memory if both JVMs are on one host. Only if TLS encrypts the connection, or
+ * {@code spark.collectives.tcp.direct} is false, do the event loops carry the bytes.
  *
  * <p>A JVM has one {@link org.sparkcollectives.internal.transport.tcp.TcpTransport}: one listening
  * port and a few event loops, shared by all groups and all their ranks here. The paths of one rank
@@ -23,10 +24,8 @@
  *     of 128 KiB                                 and reads stop        | received bytes
  * </pre>
  *
- * <p>The event loops neither copy nor reduce. Where a connection is not encrypted, the threads of
- * both ranks use the socket themselves, in memory that all connections share: the {@link
- * org.sparkcollectives.internal.transport.tcp.SegmentPool}. Else the two ends hold what the drawing
- * says. {@link org.sparkcollectives.internal.transport.ByteSink} and {@link
+ * <p>The event loops neither copy nor reduce. {@link
+ * org.sparkcollectives.internal.transport.ByteSink} and {@link
  * org.sparkcollectives.internal.transport.ByteSource} separate how bytes get out and in from what
  * they mean.
  */

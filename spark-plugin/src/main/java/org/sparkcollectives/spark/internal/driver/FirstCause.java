@@ -3,7 +3,7 @@ package org.sparkcollectives.spark.internal.driver;
 import java.util.Optional;
 import org.apache.spark.SparkException;
 import org.apache.spark.SparkThrowable;
-import org.sparkcollectives.spark.internal.protocol.Causes;
+import org.sparkcollectives.spi.failure.Causes;
 
 /**
  * Gives the failure of a barrier stage its first cause, as Spark does for other stages; of a

@@ -14,8 +14,8 @@ import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.PeerFailedException;
 import org.sparkcollectives.RankLocation;
-import org.sparkcollectives.spark.internal.protocol.Causes;
 import org.sparkcollectives.spark.internal.protocol.KillReason;
+import org.sparkcollectives.spi.failure.Causes;
 
 /** Converts Spark's report of the end of a task to the failure of its rank. */
 final class TaskEnds {

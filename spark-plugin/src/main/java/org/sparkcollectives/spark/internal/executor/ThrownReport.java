@@ -5,10 +5,10 @@ import org.apache.spark.util.TaskFailureListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveException;
-import org.sparkcollectives.spark.internal.protocol.Causes;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 import org.sparkcollectives.spark.internal.protocol.StoreMessages;
 import org.sparkcollectives.spark.internal.protocol.ThrownException;
+import org.sparkcollectives.spi.failure.Causes;
 
 /**
  * Sends the driver the exception with which a rank fails its group.

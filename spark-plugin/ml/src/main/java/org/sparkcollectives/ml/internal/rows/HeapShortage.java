@@ -1,6 +1,7 @@
 package org.sparkcollectives.ml.internal.rows;
 
 import java.util.Optional;
+import org.sparkcollectives.spi.failure.Causes;
 
 /** Thrown by a rank whose rows are more than it may hold in its heap. */
 public final class HeapShortage extends RuntimeException {
@@ -21,12 +22,10 @@ public final class HeapShortage extends RuntimeException {
    * the exception of a rank as text.
    */
   public static Optional<String> in(Throwable failure) {
-    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-      int begin = String.valueOf(cause.getMessage()).indexOf(BEGINNING);
-      if (begin >= 0) {
-        return cause.getMessage().substring(begin).lines().findFirst();
-      }
-    }
-    return Optional.empty();
+    return Causes.of(failure)
+        .map(cause -> String.valueOf(cause.getMessage()))
+        .filter(message -> message.contains(BEGINNING))
+        .findFirst()
+        .flatMap(message -> message.substring(message.indexOf(BEGINNING)).lines().findFirst());
   }
 }

@@ -1,4 +1,4 @@
-package org.sparkcollectives.spark.internal.protocol;
+package org.sparkcollectives.spi.failure;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package org.sparkcollectives.spark.internal.protocol;
+package org.sparkcollectives.spi.failure;
 
 import java.util.Collections;
 import java.util.IdentityHashMap;

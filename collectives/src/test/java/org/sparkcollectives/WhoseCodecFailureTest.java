@@ -1,0 +1,75 @@
+package org.sparkcollectives;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.function.Supplier;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkcollectives.object.ObjectCodec;
+import org.sparkcollectives.store.HashStore;
+
+/** Tests whose failure it is when a codec of objects throws. */
+class WhoseCodecFailureTest extends FaultyRankContract {
+
+  private static Throwable withCausesInACircle() {
+    Throwable thrown = new IllegalStateException("of a codec");
+    thrown.initCause(new IllegalStateException("which it causes itself", thrown));
+    return thrown;
+  }
+
+  /** The group goes on, so only those are told for whom the object was. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void theRankWhoseCodecThrowsIsNamedByAllThatMissAnObjectForIt(boolean writes) {
+    List<Supplier<Throwable>> faults =
+        List.of(
+            WhoseCodecFailureTest::withCausesInACircle,
+            () -> new IOException("of a codec"),
+            () -> new StackOverflowError("of a codec"));
+    try (HashStore store = new HashStore()) {
+      for (int after : new int[] {0, SMALL, 1_000, 5_000_000}) {
+        Supplier<Throwable> fault = faults.get(after % faults.size());
+        ObjectCodec sound = new FaultyCodec(writes, after, null);
+        ObjectCodec faulty = new FaultyCodec(writes, after, fault);
+        int from = writes ? GUILTY : 2;
+        int to = writes ? 2 : GUILTY;
+        List<Throwable> failures =
+            failures(
+                store,
+                rank -> FaultyCodec.host(context(rank), rank == GUILTY ? faulty : sound),
+                group -> {
+                  String object = group.rank() == from ? FaultyCodec.FAULTY : "sound";
+                  ObjectCollectives objects = group.objects();
+                  boolean told = writes || group.rank() == GUILTY;
+                  assertCodecNamed(told, fault, () -> objects.broadcast(object, from));
+                  assertCodecNamed(told, fault, () -> objects.allGather(object));
+                  if (group.rank() == from) {
+                    assertCodecNamed(writes, fault, () -> objects.send(object, to));
+                  } else if (group.rank() == to) {
+                    assertCodecNamed(true, fault, () -> objects.recv(from));
+                  }
+                  assertThat(objects.allGather(group.rank())).containsExactly(0, 1, 2, 3);
+                });
+        assertThat(failures).as("after %s bytes", after).containsOnlyNulls();
+      }
+      workAgain(store);
+    }
+  }
+
+  private static void assertCodecNamed(
+      boolean told, Supplier<Throwable> fault, ThrowingCallable call) {
+    if (told) {
+      assertThatThrownBy(call)
+          .isInstanceOf(ObjectSerializationException.class)
+          .hasMessageContaining("rank " + GUILTY + " could not ")
+          .hasMessageContaining(fault.get().toString());
+    } else {
+      assertThatCode(call).doesNotThrowAnyException();
+    }
+  }
+}

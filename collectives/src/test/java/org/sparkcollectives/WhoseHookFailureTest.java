@@ -1,0 +1,115 @@
+package org.sparkcollectives;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Supplier;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.sparkcollectives.ddp.CommHooks;
+import org.sparkcollectives.ddp.GradientBucket;
+import org.sparkcollectives.ddp.GradientReducer;
+import org.sparkcollectives.ddp.Parameter;
+import org.sparkcollectives.ddp.ReducerOptions;
+import org.sparkcollectives.store.HashStore;
+
+/** Tests whose failure it is when a communication hook throws. */
+class WhoseHookFailureTest extends FaultyRankContract {
+
+  /** The places at which a hook's code runs. */
+  @SuppressWarnings("ImmutableEnumChecker") // The functions have no state.
+  enum HookPlace {
+    CALL(
+        (bucket, fault) -> {
+          throw fault.get();
+        }),
+    FUTURE((bucket, fault) -> CompletableFuture.failedFuture(fault.get())),
+    CALLBACK(
+        (bucket, fault) ->
+            sum(bucket)
+                .thenApply(
+                    sum -> {
+                      throw fault.get();
+                    })),
+    EXECUTOR(
+        (bucket, fault) ->
+            sum(bucket)
+                .thenApplyAsync(
+                    sum -> {
+                      throw fault.get();
+                    },
+                    bucket.executor()));
+
+    private final Hook hook;
+
+    HookPlace(Hook hook) {
+      this.hook = hook;
+    }
+
+    private interface Hook {
+      CompletableFuture<Tensor> run(GradientBucket bucket, Supplier<Error> fault);
+    }
+
+    private static CompletableFuture<Tensor> sum(GradientBucket bucket) {
+      return CommHooks.allReduce().run(bucket);
+    }
+  }
+
+  private static Parameter parameter(int count) {
+    return Parameter.of("w", Tensor.allocate(DType.FLOAT32, count));
+  }
+
+  @ParameterizedTest
+  @EnumSource(HookPlace.class)
+  void theRankWhoseHookThrowsIsNamedByAllAndTheReducersParentGoesOn(HookPlace place) {
+    try (HashStore store = new HashStore()) {
+      for (int count : new int[] {SMALL, LARGE}) {
+        Supplier<Error> fault = () -> new OutOfMemoryError("no room for a hook");
+        List<Throwable> failures =
+            failures(
+                store,
+                world -> {
+                  Throwable thrown;
+                  try (GradientReducer reducer =
+                      GradientReducer.create(
+                          world, List.of(parameter(count)), ReducerOptions.defaults())) {
+                    reducer.setCommHook(
+                        bucket ->
+                            world.rank() == GUILTY
+                                ? place.hook.run(bucket, fault)
+                                : HookPlace.sum(bucket));
+                    world.barrier().await(); // All have the reducer before one of them fails.
+                    thrown =
+                        catchThrowable(
+                            () -> {
+                              // In the second step the others hear of it that had a sum before.
+                              for (int step = 0; step < 2; step++) {
+                                reducer.beginForward();
+                                reducer.reduce();
+                              }
+                            });
+                  }
+                  int[] sum = {1};
+                  world.allReduce(Tensor.of(sum), ReduceOp.SUM).await();
+                  assertThat(sum).containsExactly(SIZE);
+                  throw (CollectiveException) thrown;
+                });
+        for (int rank = 0; rank < SIZE; rank++) {
+          assertThat(failures.get(rank))
+              .as("%s of %s, rank %s", place, count, rank)
+              .hasMessageContaining(fault.get().toString())
+              .hasMessageContaining("rank " + GUILTY);
+          if (rank != GUILTY) {
+            assertThat(failures.get(rank))
+                .isInstanceOfSatisfying(
+                    PeerFailedException.class,
+                    peer -> assertThat(peer.failure().rank()).isEqualTo(GUILTY));
+          }
+        }
+      }
+      workAgain(store);
+    }
+  }
+}
