@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes docs/python-api.md, the API of the package, from its docstrings.
+"""Writes docs/reference/python-api.md, the API of the package, from its docstrings.
 
     python-shim/api_page.py
 
@@ -13,7 +13,7 @@ import re
 import sys
 
 SHIM = pathlib.Path(__file__).resolve().parent
-PAGE = SHIM.parent / "docs" / "python-api.md"
+PAGE = SHIM.parent / "docs" / "reference" / "python-api.md"
 
 #: The modules on the page that everybody can import; torch's needs torch.
 MODULES = ("spark_collectives",)
@@ -113,13 +113,13 @@ def page():
     parts = [
         "# API of the Python package",
         "For Python developers: every public name. Written by `python-shim/api_page.py` from the "
-        "docstrings. [Python](python.md) is the guide: it says how calls, arrays and errors work "
-        "together.",
+        "docstrings. [Python](../guide/python.md) is the guide: it says how calls, arrays and "
+        "errors work together.",
         "Arrays are numpy's, or tensors of torch on the CPU. Those of all ranks have the same "
         "type and number of elements, unless a call says otherwise. A call blocks until its "
         "operation is done on this rank, or its timeout is over; with `async_op=True` it returns a "
         "`Work` at once. "
-        "The errors are those of [the guide](python.md#errors).",
+        "The errors are those of [the guide](../guide/python.md#errors).",
     ]
     for module_name in MODULES:
         module = importlib.import_module(module_name)

@@ -1,8 +1,8 @@
 """Makes a site of Markdown that is written for GitHub: a hook of MkDocs.
 
 It adds the pages that are not in docs/, turns links to files that are no pages of the site into
-links to the repository, gives headings the anchors that GitHub gives them, and adds the Javadoc and
-mermaid, which docs/site/build has put under target/.
+links to the repository, gives headings the anchors that GitHub gives them, redirects the addresses
+that pages had before, and adds the Javadoc and mermaid, which docs/site/build has put under target/.
 """
 
 import os
@@ -21,12 +21,21 @@ PARTS = ROOT / "target/site-parts"
 MERMAID = "assets/mermaid.min.js"
 #: The pages that are not in docs/, by their names on the site.
 PAGES = {
-    "index.md": "README.md",
+    "overview.md": "README.md",
     "contributing.md": "CONTRIBUTING.md",
     "changelog.md": "CHANGELOG.md",
 }
 #: What links to files lead to: a tag, or main.
 REF = os.environ.get("SITE_REF", "main")
+
+#: What stands at the address that a page had before; a heading in the address is kept.
+REDIRECT = """<!doctype html>
+<title>Moved</title>
+<link rel="canonical" href="{url}">
+<script>location.replace("{url}" + location.hash)</script>
+<meta http-equiv="refresh" content="1; url={url}">
+<a href="{url}">This page has moved.</a>
+"""
 
 _CODE = re.compile(r"^ *```.*?^ *```$", re.DOTALL | re.MULTILINE)
 _COMMENT = re.compile(r"^<!--.*?-->\n", re.DOTALL | re.MULTILINE)
@@ -53,14 +62,21 @@ def _require(part):
 def on_files(files, config):
     for name, source in PAGES.items():
         files.append(File.generated(config, name, content=(ROOT / source).read_text("utf-8")))
+    for before, now in config.extra["moved"].items():
+        page = files.get_file_from_path(now)
+        if page is None or files.get_file_from_path(before):
+            raise PluginError(f"moved: {before} is still there, or {now} is not.")
+        folder = before.removesuffix(".md") + "/"
+        text = REDIRECT.format(url=get_relative_url(page.url, folder))
+        files.append(File.generated(config, folder + "index.html", content=text))
     mermaid = _require("mermaid.min.js")
     files.append(File.generated(config, MERMAID, abs_src_path=str(mermaid)))
     return files
 
 
 def on_nav(nav, config, files):
-    use = next(item for item in nav.items if item.title == "Use")
-    use.children.append(Link("Java API (Javadoc)", "javadoc/index.html"))
+    reference = next(item for item in nav.items if item.title == "Reference")
+    reference.children.append(Link("Java API (Javadoc)", "javadoc/index.html"))
     return nav
 
 

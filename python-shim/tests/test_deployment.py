@@ -7,7 +7,7 @@ import pytest
 
 from samples import ROOT, samples
 
-PAGE = "docs/deployment.md"
+PAGE = "docs/operate/deployment.md"
 
 
 def command_for(master):

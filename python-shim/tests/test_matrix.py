@@ -1,4 +1,4 @@
-"""The versions of Spark and Java that docs/versions.md lists, and the script that tests them."""
+"""The versions of Spark and Java in docs/reference/support-matrix.md, and what tests them."""
 
 import json
 import re

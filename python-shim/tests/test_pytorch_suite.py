@@ -1,4 +1,7 @@
-"""PyTorch's own tests of torch.distributed, on the backend "spark"; docs/pytorch.md says more."""
+"""PyTorch's own tests of torch.distributed, on the backend "spark".
+
+docs/reference/pytorch-suite.md says more.
+"""
 
 import subprocess
 import sys
@@ -16,7 +19,7 @@ from pytorch_suite.sample import SAMPLE
 from torch_ranks import IS_NEWEST
 
 TESTS = Path(__file__).resolve().parent
-PAGE = TESTS.parent.parent / "docs" / "pytorch.md"
+PAGE = TESTS.parent.parent / "docs" / "reference" / "pytorch-suite.md"
 
 
 def _run(file, seconds, *arguments):

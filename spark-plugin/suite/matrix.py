@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tests each feature once on every version of Spark, with each Java given, and writes the table of docs/versions.md.
+"""Tests each feature once on every version of Spark, with each Java given, and writes the table of docs/reference/support-matrix.md.
 
     spark-plugin/suite/matrix.py --java /usr/lib/jvm/java-17 /usr/lib/jvm/java-21
     spark-plugin/suite/matrix.py --spark 4.0.4 "3.5.9, Scala 2.12"
@@ -24,7 +24,7 @@ import xml.etree.ElementTree as ElementTree
 SUITE = pathlib.Path(__file__).resolve().parent
 ROOT = SUITE.parents[1]
 SHIM = ROOT / "python-shim"
-PAGE = ROOT / "docs" / "versions.md"
+PAGE = ROOT / "docs" / "reference" / "support-matrix.md"
 RESULTS = SUITE / "matrix.json"
 LOGS = SUITE / "target" / "matrix"
 BEGIN, END = "<!-- generated: matrix -->\n", "<!-- end of generated: matrix -->"

@@ -130,7 +130,7 @@ def test_the_shell_of_the_readme_gets_the_release(publication, spark_4, tmp_path
 
 
 def test_maven_gets_the_release_by_the_lines_of_the_page(publication, tmp_path):
-    (dependency,) = (sample.code for sample in samples("docs/install.md", "xml"))
+    (dependency,) = (sample.code for sample in samples("docs/get-started/install.md", "xml"))
     pom = f"""<project>
       <modelVersion>4.0.0</modelVersion>
       <groupId>user</groupId><artifactId>program</artifactId><version>1</version>

@@ -3,7 +3,7 @@
 The tests are those of ``DistributedTest`` in torch's wheel. PyTorch runs each of them in processes
 of its own; here each rank is a task, in a process that Spark forks for it. In the folder above::
 
-    python -m pytorch_suite --full --table ../../docs/pytorch.md
+    python -m pytorch_suite --full --table ../../docs/reference/pytorch-suite.md
 """
 
 #: The number of ranks, as in PyTorch's runs of the tests.

@@ -64,7 +64,7 @@ def train(
     :param train_set: a ``lightgbm.Dataset`` of this rank's rows, not constructed yet, with labels
     :param valid_sets: Datasets of this rank's part of each validation set; the part may have no
         rows, and ``train_set`` itself is possible. Metrics are those of all ranks' rows, see
-        ``docs/lightgbm.md`` for which are exact
+        ``docs/guide/lightgbm.md`` for which are exact
     :param bin_construction: ``"shared"``: bins come from a sample of all ranks' rows, and are made
         before the network is used, so that the failure of a rank cannot end the others' processes.
         ``"local"``: as over LightGBM's own sockets, with the same model byte for byte if the number

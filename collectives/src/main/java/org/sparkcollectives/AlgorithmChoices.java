@@ -7,7 +7,7 @@ import java.util.Optional;
 
 /**
  * Lists which algorithm carries out each collective of a group, and why the others do not. Its text
- * is for reading; see docs/algorithms.md for what each algorithm does.
+ * is for reading; see docs/internals/algorithms.md for what each algorithm does.
  *
  * @param group the group, and where its ranks are
  * @param dtype the type of the elements

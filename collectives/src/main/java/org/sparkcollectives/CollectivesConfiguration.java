@@ -91,8 +91,8 @@ public final class CollectivesConfiguration {
                   + " 1.3. The processes authenticate each other by a secret and need no"
                   + " certificates. A `tcp://` or `env://` rendezvous then needs"
                   + " `spark.collectives.rendezvous.secret`. `NONE`: not encrypted; in Spark,"
-                  + " encrypted if Spark's own settings ask for it, see [security](security.md)."
-                  + " The same for all ranks.")
+                  + " encrypted if Spark's own settings ask for it, see"
+                  + " [security](../operate/security.md). The same for all ranks.")
           .since("0.1.0")
           .defaultsTo(Encryption.NONE);
 
@@ -307,7 +307,7 @@ public final class CollectivesConfiguration {
                   + " swallows the exception or is stuck. `SKIP_CLEAN_UP`: the driver fails the"
                   + " tasks at once. `NONE`: the operation throws on its own rank, and the other"
                   + " ranks are not told; see"
-                  + " [reliability](reliability.md#what-follows-from-a-failed-operation).")
+                  + " [reliability](../guide/failures-and-checkpoints.md#what-follows-from-a-failed-operation).")
           .since("0.1.0")
           .defaultsTo(ErrorHandling.CLEAN_UP_ONLY);
 

@@ -93,7 +93,7 @@ public final class GroupOptions implements Serializable {
    * Returns these options with the time that an operation may take, and the making of the group:
    * more than zero, and {@link #LONGEST_TIMEOUT} at the most. A wait of the group in its store is
    * bounded by the smaller one of this and the store's own timeout: see "Which timeout bounds what"
-   * in {@code docs/reliability.md}.
+   * in {@code docs/guide/failures-and-checkpoints.md}.
    */
   public GroupOptions withTimeout(Duration value) {
     if (value.isNegative() || value.isZero() || value.compareTo(LONGEST_TIMEOUT) > 0) {

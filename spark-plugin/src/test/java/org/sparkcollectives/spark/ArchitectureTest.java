@@ -35,7 +35,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Tests the dependencies between packages, for all modules of Java: arrows point downward only.
- * docs/architecture.md draws them.
+ * docs/internals/architecture.md draws them.
  */
 class ArchitectureTest {
 

@@ -19,13 +19,13 @@ final class ConfigurationPage {
 
       | to | set |
       |---|---|
-      | pass a firewall | `spark.collectives.port`, see [ports](deployment.md#ports) |
+      | pass a firewall | `spark.collectives.port`, see [ports](../operate/deployment.md#ports) |
       | wait for executors that take minutes to start | `spark.collectives.preflight.timeout` |
       | find a hang sooner, or let a slow rank finish | `spark.collectives.timeout` |
       | tolerate long pauses of a JVM | `spark.collectives.heartbeat.timeout` |
       | find ranks that call different operations | `spark.collectives.debug=DETAIL` |
-      | encrypt | Spark's own `spark.network.crypto.enabled=true`, see [security](security.md) |
-      | use GPUs over NCCL | `spark.collectives.backend=cpu:netty,cuda:nccl`, see [GPUs](gpu.md) |
+      | encrypt | Spark's own `spark.network.crypto.enabled=true`, see [security](../operate/security.md) |
+      | use GPUs over NCCL | `spark.collectives.backend=cpu:netty,cuda:nccl`, see [GPUs](../guide/gpu.md) |
       """;
 
   private ConfigurationPage() {}

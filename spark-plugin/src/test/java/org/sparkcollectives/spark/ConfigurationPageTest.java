@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
  */
 class ConfigurationPageTest {
 
-  private static final Path PAGE = Path.of("../docs/configuration.md");
+  private static final Path PAGE = Path.of("../docs/reference/settings.md");
 
   private static void isUpToDate(Path file, String expected) throws IOException {
     if (Boolean.getBoolean("collectives.docs.update")) {

@@ -37,7 +37,7 @@ import org.sparkcollectives.store.StoreConfiguration;
  */
 class FeaturesPageTest {
 
-  private static final Path FILE = Path.of("../docs/features.md");
+  private static final Path FILE = Path.of("../docs/reference/features.md");
   private static final TestSources SOURCES = new TestSources(Path.of(".."));
 
   /** The types that users call most; all their methods are on the page. */

@@ -50,7 +50,7 @@ class DjlPageTest {
   }
 
   private static String sample() throws Exception {
-    String page = Files.readString(ROOT.resolve("docs/training.md"));
+    String page = Files.readString(ROOT.resolve("docs/guide/training.md"));
     Matcher fence =
         Pattern.compile("<!-- sample: djl -->\n```java\n(.*?)```\n", Pattern.DOTALL).matcher(page);
     assertThat(fence.find()).isTrue();

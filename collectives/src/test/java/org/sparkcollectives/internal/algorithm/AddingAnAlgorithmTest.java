@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 class AddingAnAlgorithmTest {
 
   private static final Path ROOT = Path.of("..");
-  private static final Path PAGE = ROOT.resolve("docs/algorithms.md");
+  private static final Path PAGE = ROOT.resolve("docs/internals/algorithms.md");
   private static final String HEADING = "\n## Adding an algorithm\n";
   private static final String ADDED = "StarAllReduce";
 

@@ -22,7 +22,7 @@ import org.sparkcollectives.internal.transport.Locality;
 import org.sparkcollectives.internal.transport.Peers;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
-/** The parts of docs/algorithms.md that follow from the code. */
+/** The parts of docs/internals/algorithms.md that follow from the code. */
 final class AlgorithmsPage {
 
   private static final List<Integer> WORLDS = List.of(2, 3, 4, 8, 9, 16, 64, 100, 1_000, 10_000);

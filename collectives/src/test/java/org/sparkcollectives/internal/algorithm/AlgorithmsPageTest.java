@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
  */
 class AlgorithmsPageTest {
 
-  private static final Path PAGE = Path.of("../docs/algorithms.md");
+  private static final Path PAGE = Path.of("../docs/internals/algorithms.md");
   private static final String END = "<!-- end of generated -->";
 
   @Test

@@ -175,7 +175,7 @@ public final class DigitsTraining implements Callable<Integer> {
         device.isThere(conf),
         "--device gpu needs executors with GPUs: spark-submit --conf"
             + " spark.executor.resource.gpu.amount=N --conf"
-            + " spark.executor.resource.gpu.discoveryScript=FILE; see docs/gpu.md");
+            + " spark.executor.resource.gpu.discoveryScript=FILE; see docs/guide/gpu.md");
     requireData(conf);
     try (JavaSparkContext spark = new JavaSparkContext(conf)) {
       run(spark);

@@ -24,8 +24,8 @@ import org.sparkcollectives.gpu.testing.FakeLibraries;
 import org.sparkcollectives.spark.CollectivesPlugin;
 
 /**
- * Submits the training with {@code --device gpu} as docs/gpu.md says, on a machine whose two GPUs
- * are a fake of CUDA and NCCL.
+ * Submits the training with {@code --device gpu} as docs/guide/gpu.md says, on a machine whose two
+ * GPUs are a fake of CUDA and NCCL.
  */
 class DigitsOnGpuIT {
 

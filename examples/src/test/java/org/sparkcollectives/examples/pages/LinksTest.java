@@ -29,11 +29,11 @@ class LinksTest {
   void aLinkToAMissingFileOrHeadingIsFound() throws IOException {
     Page page =
         new Page(
-            Path.of("docs/page.md"),
+            Path.of("docs/operate/page.md"),
             """
             # A page
             [here](#a-page), [there](ui.md#json), [nowhere](#b-page), [gone](gone.md),
-            [gone, too](ui.md#gone), [file](../pom.xml), [folder](../examples)
+            [gone, too](ui.md#gone), [file](../../pom.xml), [folder](../../examples)
             ```sh
             [code](gone.sh)
             ```

@@ -17,6 +17,7 @@ class SiteTest {
 
   private static final Path SITE = Sample.ROOT.resolve("docs/site");
   private static final Pattern ENTRY = Pattern.compile("(?m)^ +- [^:\\n]+: (\\S+\\.md)$");
+  private static final Pattern MOVED = Pattern.compile("(?m)^    (\\S+\\.md): (\\S+\\.md)$");
   private static final Pattern ADDED = Pattern.compile("(?m)^    \"(\\S+\\.md)\": \"(\\S+)\",$");
 
   private static List<MatchResult> matches(Pattern pattern, String file) throws IOException {
@@ -30,7 +31,7 @@ class SiteTest {
       added.add(page.group(1));
       assertThat(Sample.ROOT.resolve(page.group(2))).exists();
     }
-    assertThat(added).containsExactly("index.md", "contributing.md", "changelog.md");
+    assertThat(added).containsExactly("overview.md", "contributing.md", "changelog.md");
     List<String> pages;
     try (Stream<Path> files = Files.walk(SITE.getParent())) {
       pages =
@@ -44,5 +45,17 @@ class SiteTest {
         .as("the pages under nav in docs/site/mkdocs.yml")
         .containsExactlyInAnyOrderElementsOf(
             Stream.concat(pages.stream(), added.stream()).toList());
+  }
+
+  @Test
+  void eachAddressOfBeforeLeadsToAPage() throws IOException {
+    List<MatchResult> moved = matches(MOVED, "mkdocs.yml");
+    assertThat(moved).hasSizeGreaterThan(20);
+    assertThat(moved)
+        .allSatisfy(
+            page -> {
+              assertThat(SITE.resolveSibling(page.group(1))).doesNotExist();
+              assertThat(SITE.resolveSibling(page.group(2))).exists();
+            });
   }
 }

@@ -24,6 +24,8 @@ class VersionsTest {
               + "(?:[:=]+|-|\" % \"|</artifactId>\\s*<version>)"
               + "(\\d+\\.\\d+\\.\\d+(?:-SNAPSHOT|\\.dev0)?)");
 
+  private static final String INSTALL = "docs/get-started/install.md";
+
   private static List<String> versionsIn(String text) {
     return VERSION.matcher(text).results().map((MatchResult found) -> found.group(1)).toList();
   }
@@ -42,7 +44,7 @@ class VersionsTest {
 
   @Test
   void thePageOfInstallationNamesTheVersionForUsers() throws IOException {
-    String page = Page.of("docs/install.md").text();
+    String page = Page.of(INSTALL).text();
     String section = page.split("(?m)^## Before the first release$", -1)[0];
     assertThat(versionsIn(section)).hasSize(4).containsOnly(ProjectVersion.forUsers());
   }
@@ -68,7 +70,7 @@ class VersionsTest {
         assertThat(words).as("%s", page).doesNotContain("published yet");
       }
     }
-    assertThat(Page.of("docs/install.md").text().contains("\n## Before the first release\n"))
+    assertThat(Page.of(INSTALL).text().contains("\n## Before the first release\n"))
         .as("a section says how to get what is not published yet")
         .isEqualTo(!released);
     assertThat(Page.of("README.md").text().contains("\n./mvnw -Prelease deploy "))

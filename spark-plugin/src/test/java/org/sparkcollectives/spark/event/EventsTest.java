@@ -152,7 +152,7 @@ class EventsTest {
     assertThat(new GroupMade(1, "g", 0, 0, 0, 5000, ranks).ranks()).hasSize(GroupMade.MOST_RANKS);
   }
 
-  /** The figures of docs/ui.md. */
+  /** The figures of docs/operate/ui.md. */
   @Test
   void theSizeOfAnEventGrowsWithItsRowsAndRanks() {
     assertThat(progress(0, 0, 0)).as("bytes of an empty one").isLessThan(400);

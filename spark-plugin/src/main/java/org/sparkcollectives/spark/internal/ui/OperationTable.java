@@ -17,7 +17,7 @@ final class OperationTable {
         new Table(html, "collectives-operations")
             .column("Operation", "The kind of operation")
             .column("Size", "From this size to less than that, of what one rank gives or gets")
-            .column("Algorithm", "How it was carried out; see docs/algorithms.md")
+            .column("Algorithm", "How it was carried out; see docs/internals/algorithms.md")
             .column("Count", "How many have succeeded on a rank, the mean of all")
             .column("Bytes", "Their bytes, summed over the ranks")
             .column("Bus bandwidth", "As nccl-tests has it: comparable between sizes of groups")

@@ -26,7 +26,7 @@ class DynamicAllocationTest {
 
   @Test
   void thePageOnDeploymentHasTheMessage() {
-    assertThat(Path.of("..", "docs", "deployment.md"))
+    assertThat(Path.of("../docs/operate/deployment.md"))
         .content()
         .contains("\n" + new DynamicAllocation(9, 1, 4, 4, false).describe() + "\n");
   }
