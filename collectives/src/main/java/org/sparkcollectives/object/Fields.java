@@ -2,12 +2,18 @@ package org.sparkcollectives.object;
 
 import com.esotericsoftware.kryo.Kryo;
 import com.esotericsoftware.kryo.Serializer;
-import com.esotericsoftware.kryo.factories.ReflectionSerializerFactory;
 import com.esotericsoftware.kryo.serializers.FieldSerializer;
+import com.esotericsoftware.kryo.serializers.FieldSerializer.CachedField;
 import java.io.Serializable;
 import java.lang.invoke.SerializedLambda;
+import java.lang.reflect.Field;
 import java.lang.reflect.Modifier;
+import java.time.temporal.Temporal;
 import java.util.Arrays;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.UUID;
 
 /** Tells whether Kryo may copy an object field by field. */
 final class Fields {
@@ -19,6 +25,9 @@ final class Fields {
           return compute(type);
         }
       };
+
+  private static final Set<Class<?>> VALUES =
+      Set.of(String.class, Character.class, Boolean.class, UUID.class);
 
   private Fields() {}
 
@@ -51,19 +60,55 @@ final class Fields {
     return false;
   }
 
-  /** Makes a serializer like another one, for another Kryo. */
-  static Serializer<?> serializer(Kryo kryo, FieldSerializer<?> other, Class<?> type) {
-    return withCaptured(ReflectionSerializerFactory.makeSerializer(kryo, other.getClass(), type));
-  }
-
   /** Makes a serializer that copies fields. */
   static Serializer<?> serializer(Kryo kryo, Class<?> type) {
-    return withCaptured(new FieldSerializer<>(kryo, type));
+    return whole(new FieldSerializer<>(kryo, type));
   }
 
-  /** Includes the fields in which an inner or local class has what it captures. */
-  private static Serializer<?> withCaptured(Serializer<?> serializer) {
-    ((FieldSerializer<?>) serializer).setIgnoreSyntheticFields(false);
+  /**
+   * Includes the fields in which an inner or local class has what it captures, and copies values
+   * before all other fields. So an object that is in a set that it has, such as a node among its
+   * neighbors, has what its hash code or its order depends on when it is put in there.
+   */
+  @SuppressWarnings("rawtypes") // Kryo's arrays of fields are raw.
+  static Serializer<?> whole(FieldSerializer<?> serializer) {
+    if (!hasCaptured(serializer)) {
+      serializer.setIgnoreSyntheticFields(false);
+    }
+    if (serializer.getClass() == FieldSerializer.class) {
+      Arrays.sort(
+          serializer.getFields(),
+          Comparator.comparing((CachedField each) -> !isValue(each.getField().getType())));
+    }
     return serializer;
+  }
+
+  /**
+   * Returns whether no captured field is missing. Otherwise Kryo must not be told to include them,
+   * because it then fails for a serializer from which the user has removed a field.
+   */
+  @SuppressWarnings("rawtypes")
+  private static boolean hasCaptured(FieldSerializer<?> serializer) {
+    Set<Field> copied = new HashSet<>();
+    for (CachedField each : serializer.getFields()) {
+      copied.add(each.getField());
+    }
+    for (Class<?> each = serializer.getType(); each != null; each = each.getSuperclass()) {
+      for (Field field : each.getDeclaredFields()) {
+        if (field.isSynthetic() && JavaSerialization.isState(field) && !copied.contains(field)) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  private static boolean isValue(Class<?> type) {
+    return type.isPrimitive()
+        || type.isEnum()
+        || (JavaSerialization.isPlatforms(type)
+            && (Number.class.isAssignableFrom(type)
+                || Temporal.class.isAssignableFrom(type)
+                || VALUES.contains(type)));
   }
 }

@@ -65,7 +65,8 @@ final class JavaSerialization {
     return false;
   }
 
-  private static boolean isState(Field field) {
+  /** Returns whether a field is a part of its object that is to be kept. */
+  static boolean isState(Field field) {
     return !Modifier.isStatic(field.getModifiers()) && !Modifier.isTransient(field.getModifiers());
   }
 

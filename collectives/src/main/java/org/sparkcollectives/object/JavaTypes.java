@@ -1,6 +1,8 @@
 package org.sparkcollectives.object;
 
 import com.esotericsoftware.kryo.Kryo;
+import com.esotericsoftware.kryo.Serializer;
+import java.io.Serializable;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -17,12 +19,19 @@ public final class JavaTypes {
 
   /** Adds records, and the lists, sets and maps that {@code of} and {@code copyOf} make. */
   public static void addTo(Kryo kryo) {
-    kryo.addDefaultSerializer(Record.class, (made, type) -> new RecordSerializer(type));
+    kryo.addDefaultSerializer(Record.class, (made, type) -> ofRecords(type));
     kryo.addDefaultSerializer(
         List.of().getClass().getSuperclass(), ImmutableSerializers.ofUnmodifiableLists());
     kryo.addDefaultSerializer(
         Set.of().getClass().getSuperclass(), new ImmutableSerializers.OfSets());
     kryo.addDefaultSerializer(
         Map.of().getClass().getSuperclass(), new ImmutableSerializers.OfMaps());
+  }
+
+  /** Returns a serializer that heeds what a record has a say in, such as a stand-in for it. */
+  private static Serializer<?> ofRecords(Class<?> type) {
+    return Serializable.class.isAssignableFrom(type) && JavaSerialization.isCustom(type)
+        ? new JavaStreamSerializer()
+        : new RecordSerializer(type);
   }
 }

@@ -96,8 +96,11 @@ public final class WholeState {
    * @param usual the serializer that {@code kryo} would use; null if it cannot make one
    */
   public static Serializer<?> serializer(Kryo kryo, Class<?> type, Serializer<?> usual) {
-    if (usual != null && (!isLibrarys(usual) || carries(type, usual))) {
+    if (usual != null && !isLibrarys(usual)) {
       return usual;
+    }
+    if (usual != null && carries(type, usual)) {
+      return usual instanceof FieldSerializer<?> fields ? Fields.whole(fields) : usual;
     }
     Serializer<?> own = PlatformSerializers.of(type);
     if (own != null) {
@@ -147,6 +150,7 @@ public final class WholeState {
     if (usual instanceof DefaultSerializers.DateSerializer) {
       return type.getName().equals("java.sql.Timestamp"); // Kryo drops its nanoseconds.
     }
-    return TAKEN_IN_PART.stream().anyMatch(each -> each.isAssignableFrom(type));
+    return type.getName().equals("scala.math.BigDecimal") // Chill drops its context.
+        || TAKEN_IN_PART.stream().anyMatch(each -> each.isAssignableFrom(type));
   }
 }

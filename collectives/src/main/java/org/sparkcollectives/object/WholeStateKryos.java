@@ -1,10 +1,13 @@
 package org.sparkcollectives.object;
 
 import com.esotericsoftware.kryo.Kryo;
+import com.esotericsoftware.kryo.KryoException;
 import com.esotericsoftware.kryo.Registration;
 import com.esotericsoftware.kryo.Serializer;
 import com.esotericsoftware.kryo.serializers.FieldSerializer;
 import com.esotericsoftware.kryo.util.MapReferenceResolver;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
 import java.util.function.Supplier;
 
 /**
@@ -17,6 +20,8 @@ final class WholeStateKryos implements Supplier<Kryo> {
 
   /** The highest id of a registration that is looked for, beyond those that are in a row. */
   private static final int LAST_ID = 1 << 14;
+
+  private static final Method LAST = method();
 
   private final Supplier<Kryo> source;
   private Kryo usual;
@@ -59,8 +64,31 @@ final class WholeStateKryos implements Supplier<Kryo> {
       }
       return null; // It has fields that Java's modules close to Kryo.
     }
-    return serializer instanceof FieldSerializer<?> fields
-        ? Fields.serializer(kryo, fields, type)
-        : serializer;
+    return serializer instanceof FieldSerializer ? last(kryo, type) : serializer;
+  }
+
+  /**
+   * Returns the serializer that a Kryo makes for a class that it has no other for, with all that
+   * the user has set. One that copies fields serves the Kryo that made it only.
+   */
+  private static Serializer<?> last(Kryo kryo, Class<?> type) {
+    try {
+      return (Serializer<?>) LAST.invoke(kryo, type);
+    } catch (InvocationTargetException e) {
+      throw new KryoException("No serializer could be made for " + type, e.getCause());
+    } catch (IllegalAccessException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** Returns Kryo's method, which is for subclasses, such as Chill's. */
+  private static Method method() {
+    try {
+      Method method = Kryo.class.getDeclaredMethod("newDefaultSerializer", Class.class);
+      method.setAccessible(true);
+      return method;
+    } catch (NoSuchMethodException e) {
+      throw new LinkageError("Kryo must be of a version 4", e);
+    }
   }
 }

@@ -14,11 +14,14 @@ import java.util.Collection;
 import java.util.Comparator;
 import java.util.Date;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.PriorityQueue;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -277,6 +280,41 @@ public final class UserSamples {
     }
   }
 
+  /** An object that is in a set and in a sorted map that it has, whose names come before its id. */
+  static final class Node implements Comparable<Node> {
+    private final Set<Node> around = new HashSet<>();
+    private final NavigableMap<Node, String> costs = new TreeMap<>();
+    private final int id;
+
+    Node(int id) {
+      this.id = id;
+    }
+
+    @Override
+    public int hashCode() {
+      return id;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return other instanceof Node node && node.id == id;
+    }
+
+    @Override
+    public int compareTo(Node other) {
+      return Integer.compare(id, other.id);
+    }
+  }
+
+  /** A record of one instance. */
+  private record Unit(String name) implements Serializable {
+    private static final Unit METER = new Unit("m");
+
+    private Object readResolve() {
+      return METER;
+    }
+  }
+
   private UserSamples() {}
 
   static List<ObjectSample> all() {
@@ -300,7 +338,22 @@ public final class UserSamples {
     packed.value = 5;
     Worker worker = new Worker(1);
     worker.queue = new PriorityQueue<>(List.of(worker, new Worker(2)));
+    Node node = new Node(5);
+    for (Node each : List.of(node, new Node(3), new Node(9))) {
+      node.around.add(each);
+      node.costs.put(each, "cost " + each.id);
+    }
     return List.of(
+        ObjectSample.of(
+            "an object in its own set and map",
+            node,
+            copy ->
+                List.of(
+                    copy.around.contains(copy),
+                    copy.costs.get(copy),
+                    copy.costs.firstKey().id,
+                    copy.costs.lastKey().id)),
+        ObjectSample.of("a record of one instance", Unit.METER, copy -> isSame(copy, Unit.METER)),
         ObjectSample.of("a list with a field", bag, copy -> copy.label + copy),
         ObjectSample.of(
             "a list of what is not serializable",
@@ -345,6 +398,10 @@ public final class UserSamples {
             "an object in its own queue",
             worker,
             copy -> (copy.queue.poll() == copy) + "" + copy.queue.size()));
+  }
+
+  private static boolean isSame(Object one, Object other) {
+    return one == other;
   }
 
   private static List<String> initialized() {

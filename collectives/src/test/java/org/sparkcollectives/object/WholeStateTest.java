@@ -8,6 +8,7 @@ import com.esotericsoftware.kryo.KryoException;
 import com.esotericsoftware.kryo.Serializer;
 import com.esotericsoftware.kryo.io.Input;
 import com.esotericsoftware.kryo.io.Output;
+import com.esotericsoftware.kryo.serializers.FieldSerializer;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -25,9 +26,11 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.WeakHashMap;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.IntSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.objenesis.strategy.StdInstantiatorStrategy;
 
 /** Tests that an object comes back as it was, or is refused by the rank that writes it. */
 class WholeStateTest {
@@ -124,6 +127,65 @@ class WholeStateTest {
             });
     assertThat(ObjectCodecState.copy(registered, new LongAdder())).hasToString("100");
     assertThat(ObjectCodecState.copy(byDefault, new LongAdder())).hasToString("100");
+  }
+
+  /** A class with a transient field, which a user may want to send. */
+  private static final class Scored {
+    private int id = 1;
+    private transient int score = 2;
+  }
+
+  @Test
+  void settingsOfTheUsersAreKept() throws Exception {
+    Scored scored = new Scored();
+    scored.id = 8;
+    scored.score = 9;
+    KryoObjectCodec transients =
+        new KryoObjectCodec(
+            () -> {
+              Kryo kryo = new Kryo();
+              kryo.setDefaultSerializer(
+                  (made, type) -> {
+                    FieldSerializer<?> fields = new FieldSerializer<>(made, type);
+                    fields.setSerializeTransient(true);
+                    return fields;
+                  });
+              return kryo;
+            });
+    assertThat(((Scored) ObjectCodecState.copy(transients, scored)).score).isEqualTo(9);
+    KryoObjectCodec removed =
+        new KryoObjectCodec(
+            () -> {
+              Kryo kryo = new Kryo();
+              FieldSerializer<Scored> fields = new FieldSerializer<>(kryo, Scored.class);
+              fields.removeField("id");
+              kryo.register(Scored.class, fields);
+              return kryo;
+            });
+    assertThat(((Scored) ObjectCodecState.copy(removed, scored)).id).isEqualTo(1);
+  }
+
+  private static IntSupplier supplier(int captured) {
+    return new IntSupplier() {
+      @Override
+      public int getAsInt() {
+        return captured;
+      }
+    };
+  }
+
+  @Test
+  void whatARegisteredClassCapturesComesAlong() throws Exception {
+    IntSupplier local = supplier(5);
+    KryoObjectCodec strict =
+        new KryoObjectCodec(
+            () -> {
+              Kryo kryo = new Kryo();
+              kryo.setInstantiatorStrategy(new StdInstantiatorStrategy());
+              kryo.register(local.getClass());
+              return kryo;
+            });
+    assertThat(((IntSupplier) ObjectCodecState.copy(strict, local)).getAsInt()).isEqualTo(5);
   }
 
   /** A list that is not serializable, and has a field. */

@@ -9,12 +9,13 @@ import java.util.regex.Pattern;
 import org.apache.spark.serializer.KryoRegistrator;
 import org.sparkcollectives.object.WholeState;
 import scala.collection.Iterable;
+import scala.util.matching.Regex;
 
 /**
- * Sees to Scala's collections. Chill fills a collection of a general class for most of them: a
- * {@code HashMap} for a {@code LinkedHashMap}, a buffer for a user's class that extends one. Spark
- * calls this after the user's registrators, and before Chill's, which would otherwise be asked
- * first.
+ * Sees to Scala's collections, and regular expressions. Chill fills a collection of a general class
+ * for most of them: a {@code HashMap} for a {@code LinkedHashMap}, a buffer for a user's class that
+ * extends one. Spark calls this after the user's registrators, and before Chill's, which would
+ * otherwise be asked first.
  */
 public final class ScalaCollections implements KryoRegistrator {
 
@@ -22,7 +23,7 @@ public final class ScalaCollections implements KryoRegistrator {
   private static final Pattern MADE_AGAIN =
       Pattern.compile(
           "scala[.]collection[.]immutable[.]"
-              + "([$]colon[$]colon|Nil[$]|Vector.*|Queue.*|Stream.*|WrappedString|.*Range.*"
+              + "([$]colon[$]colon|Nil[$]|Vector[0-9]?|Queue.*|Stream.*|WrappedString|.*Range.*"
               + "|List(Map|Set)([$].*)?|Hash(Map|Set)([$].*)?|(Map|Set)[$](Empty)?(Map|Set)[0-9$]"
               + "|TreeMap|TreeSet|BitSet.*|ArraySeq.*)"
               + "|scala[.]collection[.]mutable[.]"
@@ -41,6 +42,8 @@ public final class ScalaCollections implements KryoRegistrator {
   @Override
   public void registerClasses(Kryo kryo) {
     kryo.addDefaultSerializer(Iterable.class, ScalaCollections::serializer);
+    // Chill's serializer drops the names of its groups.
+    kryo.addDefaultSerializer(Regex.class, (made, type) -> WholeState.serializer(made, type, null));
   }
 
   private static Serializer<?> serializer(Kryo kryo, Class<?> type) {

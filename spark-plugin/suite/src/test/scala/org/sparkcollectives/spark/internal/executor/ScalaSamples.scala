@@ -20,7 +20,7 @@ object ScalaSamples {
 
   private val backwards: Ordering[Int] = Ordering.Int.reverse
 
-  def all: Seq[ObjectSample] = collections ++ users ++ rows
+  def all: Seq[ObjectSample] = collections ++ vectorMap ++ users ++ rows
 
   private def sample[T](name: String, value: T)(behaviour: T => Any): ObjectSample =
     new ObjectSample(
@@ -92,13 +92,27 @@ object ScalaSamples {
       (copy += ("b" -> 2)).toList
     ),
     sample("BigDecimal", BigDecimal("1.10"))(copy => (copy, copy.scale)),
+    sample("a BigDecimal with a context", BigDecimal("1.1", java.math.MathContext.DECIMAL32))(
+      copy => (copy.mc, copy / 3)
+    ),
     sample("a Regex", "a(b)".r)(copy => copy.findFirstMatchIn("xab").map(_.group(1))),
+    sample("a Regex with names", new scala.util.matching.Regex("a(b)", "letter"))(copy =>
+      copy.findFirstMatchIn("xab").map(_.group("letter"))
+    ),
     sample("Symbol", Symbol("a"))(copy => copy eq Symbol("a")),
     sample("Enumeration", Weekdays.Tuesday)(copy => (copy eq Weekdays.Tuesday, copy.id)),
     sample("adders in a tuple", { val a = new LongAdder; a.add(4); (a, a) })(copy =>
       (copy._1.sum, copy._1 eq copy._2)
     )
   )
+
+  /** A map in the order of insertion, which Scala 2.12 does not have. */
+  private def vectorMap: Seq[ObjectSample] =
+    try {
+      val companion = Class.forName("scala.collection.immutable.VectorMap$")
+      val empty = companion.getMethod("empty").invoke(companion.getField("MODULE$").get(null))
+      Seq(exact("VectorMap", empty.asInstanceOf[Map[String, Int]] + ("b" -> 1) + ("a" -> 2)))
+    } catch { case _: ClassNotFoundException => Nil }
 
   private def users: Seq[ObjectSample] = {
     val tally = new Tally

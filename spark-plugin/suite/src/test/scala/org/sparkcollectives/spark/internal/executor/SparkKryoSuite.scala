@@ -75,6 +75,7 @@ class SparkKryoSuite extends AnyFunSuite {
       "an element in such a list and beside it",
       "a list of what is not serializable",
       "an object in its own queue",
+      "an object in its own set and map",
       "adders in a tuple"
     )
     // Those of the JDK are compared with all that is one object in them.
