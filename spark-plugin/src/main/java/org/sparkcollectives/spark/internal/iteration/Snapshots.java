@@ -45,9 +45,7 @@ final class Snapshots<S> {
   void save(int iteration, Snapshot<S> atRoot) {
     Optional<byte[]> written = group.rank() == 0 ? bytes(atRoot) : Optional.of(new byte[0]);
     byte[] bytes = written.orElse(new byte[0]);
-    double[] exists = {written.isPresent() ? 1 : 0};
-    group.broadcast(Tensor.of(exists), 0).await();
-    if (exists[0] == 0) {
+    if (!ofRoot(written.isPresent())) {
       return;
     }
     long[] next = {iteration, bytes.length, 1 - head[2]};
@@ -64,10 +62,34 @@ final class Snapshots<S> {
   private Optional<byte[]> bytes(Snapshot<S> snapshot) {
     try {
       return Optional.of(JavaBytes.of(snapshot));
-    } catch (Exception e) { // Also checked ones, which Scala does not declare.
-      goOnWithout("kept", e);
+    } catch (Throwable e) { // Also checked ones, which Scala does not declare.
+      goOnWithout("kept", ofState(e));
       return Optional.empty();
     }
+  }
+
+  private Optional<Snapshot<S>> snapshot(byte[] bytes) {
+    try {
+      return Optional.of(JavaBytes.read(bytes));
+    } catch (Throwable e) {
+      goOnWithout("restored, and the iterations begin anew", ofState(e));
+      return Optional.empty();
+    }
+  }
+
+  /** Returns what the state may have thrown; throws what ends the process. */
+  private static Throwable ofState(Throwable thrown) {
+    if (thrown instanceof VirtualMachineError error && !(error instanceof StackOverflowError)) {
+      throw error;
+    }
+    return thrown;
+  }
+
+  /** Returns what holds at rank 0. A collective. */
+  private boolean ofRoot(boolean holds) {
+    double[] answer = {holds ? 1 : 0};
+    group.broadcast(Tensor.of(answer), 0).await();
+    return answer[0] != 0;
   }
 
   /**
@@ -95,8 +117,10 @@ final class Snapshots<S> {
       throw new IllegalStateException(
           "The checkpoint of iteration " + head[0] + " is not where its head says");
     }
-    Snapshot<S> atRoot = group.rank() == 0 ? JavaBytes.read(bytes) : null;
-    return Optional.of(new Restored<>((int) head[0], atRoot));
+    Optional<Snapshot<S>> atRoot = group.rank() == 0 ? snapshot(bytes) : Optional.empty();
+    return ofRoot(atRoot.isPresent())
+        ? Optional.of(new Restored<>((int) head[0], atRoot.orElse(null)))
+        : Optional.empty();
   }
 
   /**
@@ -109,7 +133,7 @@ final class Snapshots<S> {
   }
 
   /** Logs the first time that a checkpoint fails; what it would have protected goes on. */
-  private void goOnWithout(String what, Exception cause) {
+  private void goOnWithout(String what, Throwable cause) {
     if (group.rank() == 0 && !failed) {
       LOG.warn("A checkpoint of the iterations could not be {}. They go on", what, cause);
     }

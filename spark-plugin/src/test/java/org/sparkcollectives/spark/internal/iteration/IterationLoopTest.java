@@ -3,11 +3,13 @@ package org.sparkcollectives.spark.internal.iteration;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -75,12 +77,17 @@ class IterationLoopTest {
     return results.get(0).orElseThrow();
   }
 
-  /** Returns what a loop throws on each rank. */
   private <S> List<Throwable> failures(IterationFunctions<S, Integer> functions, S initial) {
+    return failures(functions, 0, initial);
+  }
+
+  /** Returns what a loop throws on each rank. */
+  private <S> List<Throwable> failures(
+      IterationFunctions<S, Integer> functions, int kept, S initial) {
     return ranks(
         group -> {
           try {
-            loop(group, functions, 10, 0, initial);
+            loop(group, functions, 10, kept, initial);
             throw new AssertionError("Rank " + group.rank() + " has not failed");
           } catch (RuntimeException e) {
             group.abort(e);
@@ -387,5 +394,41 @@ class IterationLoopTest {
                     1,
                     numbers(10)));
     assertThat(results.get(0).orElseThrow().state()).isEqualTo(expected.state());
+  }
+
+  /** What cannot be made anew: the superclass of {@link Unreadable} has no such constructor. */
+  private static class Part {
+    final double value;
+
+    Part(double value) {
+      this.value = value;
+    }
+  }
+
+  /** A state that Java serialization writes, and cannot read. */
+  private static final class Unreadable extends Part implements Serializable {
+    private static final long serialVersionUID = 1;
+
+    Unreadable(double value) {
+      super(value);
+    }
+  }
+
+  @Test
+  void aCheckpointThatCannotBeReadDoesNotEndTheLoop() {
+    AtomicInteger failing = new AtomicInteger(3);
+    Contribution<Unreadable, Integer> own =
+        (state, data, i) -> {
+          if (data == 2 && i == failing.get()) {
+            throw new IllegalStateException("lost");
+          }
+          return numbers(data);
+        };
+    IterationFunctions<Unreadable, Integer> functions =
+        functions(own, (state, sum, i) -> new Unreadable(state.value + sum[0]));
+    failures(functions, 1, new Unreadable(1));
+    failing.set(0);
+    IterationResult<Unreadable> result = result(functions, 4, 1, new Unreadable(1));
+    assertThat(result.state().value).isEqualTo(25);
   }
 }
