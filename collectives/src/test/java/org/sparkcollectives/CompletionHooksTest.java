@@ -3,6 +3,7 @@ package org.sparkcollectives;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -34,6 +35,10 @@ class CompletionHooksTest {
                   record -> {
                     throw new IllegalStateException("what a hook throws is logged");
                   });
+              world.onCompletion(
+                  record ->
+                      CompletionHooksTest.<RuntimeException>throwAnyway(
+                          new IOException("checked ones too, as Scala's hooks do")));
               for (int i = 0; i < OPERATIONS; i++) {
                 world.allReduce(Tensor.of(new float[] {1}), ReduceOp.SUM).await();
               }
@@ -52,6 +57,12 @@ class CompletionHooksTest {
                 assertThat(record.completedNanos()).isGreaterThanOrEqualTo(record.startedNanos());
               });
     }
+  }
+
+  /** Throws what Java would have declared. */
+  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+  private static <E extends Exception> void throwAnyway(Exception exception) throws E {
+    throw (E) exception;
   }
 
   @Test

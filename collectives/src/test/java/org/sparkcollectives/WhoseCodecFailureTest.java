@@ -30,10 +30,13 @@ class WhoseCodecFailureTest extends FaultyRankContract {
         List.of(
             WhoseCodecFailureTest::withCausesInACircle,
             () -> new IOException("of a codec"),
+            () -> new AssertionError("of a codec"),
             () -> new StackOverflowError("of a codec"));
+    int[] places = {0, SMALL, 1_000, 5_000_000};
     try (HashStore store = new HashStore()) {
-      for (int after : new int[] {0, SMALL, 1_000, 5_000_000}) {
-        Supplier<Throwable> fault = faults.get(after % faults.size());
+      for (int i = 0; i < places.length; i++) {
+        int after = places[i];
+        Supplier<Throwable> fault = faults.get(i);
         ObjectCodec sound = new FaultyCodec(writes, after, null);
         ObjectCodec faulty = new FaultyCodec(writes, after, fault);
         int from = writes ? GUILTY : 2;
@@ -56,6 +59,42 @@ class WhoseCodecFailureTest extends FaultyRankContract {
                   assertThat(objects.allGather(group.rank())).containsExactly(0, 1, 2, 3);
                 });
         assertThat(failures).as("after %s bytes", after).containsOnlyNulls();
+      }
+      workAgain(store);
+    }
+  }
+
+  /** What the process may not survive ends the group, because the others wait for the object. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aRankWithoutMemoryForItsCodecIsNamedByAll(boolean writes) {
+    Supplier<Throwable> fault = () -> new OutOfMemoryError("of a codec");
+    try (HashStore store = new HashStore()) {
+      for (int after : new int[] {0, 5_000_000}) {
+        ObjectCodec sound = new FaultyCodec(writes, after, null);
+        ObjectCodec faulty = new FaultyCodec(writes, after, fault);
+        List<Throwable> failures =
+            failures(
+                store,
+                rank -> FaultyCodec.host(context(rank), rank == GUILTY ? faulty : sound),
+                group -> {
+                  Runnable call =
+                      () -> group.objects().broadcast(FaultyCodec.FAULTY, writes ? GUILTY : 2);
+                  if (group.rank() == GUILTY) {
+                    assertThatThrownBy(call::run).isInstanceOf(OutOfMemoryError.class);
+                  } else {
+                    call.run();
+                  }
+                  group.barrier().await();
+                });
+        for (int rank = 0; rank < SIZE; rank++) {
+          assertThat(failures.get(rank))
+              .as("rank %s, after %s bytes", rank, after)
+              .isInstanceOf(
+                  rank == GUILTY ? GroupAbortedException.class : PeerFailedException.class)
+              .hasMessageContaining(fault.get().toString())
+              .hasMessageContaining("rank " + GUILTY);
+        }
       }
       workAgain(store);
     }

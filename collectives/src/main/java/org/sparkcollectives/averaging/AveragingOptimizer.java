@@ -65,7 +65,7 @@ public final class AveragingOptimizer {
           stepped.set(i);
         }
       }
-    } catch (RuntimeException | Error e) {
+    } catch (Throwable e) { // Also checked exceptions, which Scala does not declare.
       averager.abort(e);
       throw e;
     }

@@ -77,7 +77,7 @@ final class HookReduction implements BucketReduction {
           Thread.yield();
           try {
             work.run();
-          } catch (RuntimeException | Error e) {
+          } catch (Throwable e) { // Also checked exceptions, which Scala does not declare.
             endGroup("What the hook " + hook.getClass().getName() + " gave to its executor", e);
           }
         });

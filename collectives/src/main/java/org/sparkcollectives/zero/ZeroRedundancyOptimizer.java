@@ -181,7 +181,7 @@ public final class ZeroRedundancyOptimizer implements Joinable {
       for (int i : owned) {
         stepOwned(i);
       }
-    } catch (RuntimeException | Error e) {
+    } catch (Throwable e) { // Also checked exceptions, which Scala does not declare.
       group.abort(e);
       throw e;
     }

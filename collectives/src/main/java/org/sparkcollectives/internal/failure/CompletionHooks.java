@@ -90,7 +90,7 @@ public final class CompletionHooks {
     for (Consumer<FlightRecord> hook : hooks) {
       try {
         hook.accept(record);
-      } catch (RuntimeException | Error e) {
+      } catch (Throwable e) { // Also checked exceptions, which Scala does not declare.
         LOG.warn("{}: a completion hook failed at {}", rank, record.describe(), e);
       }
     }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import org.sparkcollectives.ObjectSerializationException;
+import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.RemoteCause;
 import org.sparkcollectives.object.ObjectCodec;
 import org.sparkcollectives.spi.failure.Causes;
@@ -12,22 +13,25 @@ import org.sparkcollectives.spi.failure.Causes;
  * Sends and receives objects as frames, and explains failures.
  *
  * @param codec of this rank
- * @param group the group's name
- * @param rank this rank
+ * @param group whose ranks send and receive
  */
-record ObjectStreams(ObjectCodec codec, String group, int rank) {
+record ObjectStreams(ObjectCodec codec, ProcessGroup group) {
 
   /** The longest name that its length in a byte allows; a longer one is cut. */
   private static final int LONGEST_NAME = 255;
 
   /**
-   * Returns whether a codec throws this for an object that it cannot handle; other throwables end
-   * the task.
+   * Returns whether a codec throws this for an object that it cannot handle. Otherwise the process
+   * cannot go on, such as one that has no memory left.
    */
   private static boolean isOfObject(Throwable thrown) {
-    return thrown instanceof Exception
-        || thrown instanceof LinkageError
-        || thrown instanceof StackOverflowError;
+    return !(thrown instanceof VirtualMachineError) || thrown instanceof StackOverflowError;
+  }
+
+  /** Ends the group with what is not of an object, and throws it. Nobody else would tell others. */
+  private RuntimeException ended(Throwable thrown) {
+    group.abort(thrown);
+    throw ObjectStreams.<RuntimeException>unchecked(thrown);
   }
 
   /**
@@ -44,11 +48,11 @@ record ObjectStreams(ObjectCodec codec, String group, int rank) {
     } catch (Throwable e) {
       output.requireWhole();
       if (!isOfObject(e)) {
-        throw ObjectStreams.<RuntimeException>unchecked(e);
+        throw ended(e);
       }
       SerializationFailure failure = SerializationFailure.of(object, e);
       output.fail(failure.encode());
-      throw cannotSerialize(call, rank, failure, e);
+      throw cannotSerialize(call, group.rank(), failure, e);
     }
     output.finish();
   }
@@ -59,7 +63,8 @@ record ObjectStreams(ObjectCodec codec, String group, int rank) {
    * @see #write
    */
   Object read(FrameInput.Path path, int source, String call) {
-    FrameInput input = new FrameInput(path, call + " on rank " + rank + " of " + quotedGroup());
+    FrameInput input =
+        new FrameInput(path, call + " on rank " + group.rank() + " of " + quotedGroup());
     Object object = null;
     String name = null;
     Throwable thrown = null;
@@ -68,7 +73,7 @@ record ObjectStreams(ObjectCodec codec, String group, int rank) {
       object = codec.read(input);
     } catch (Throwable e) {
       if (!isOfObject(e)) {
-        throw ObjectStreams.<RuntimeException>unchecked(e);
+        throw ended(e);
       }
       thrown = e;
     }
@@ -103,7 +108,7 @@ record ObjectStreams(ObjectCodec codec, String group, int rank) {
             + " in "
             + quotedGroup()
             + ", seen on rank "
-            + rank
+            + group.rank()
             + ": rank "
             + at
             + " could not serialise its object of class "
@@ -120,7 +125,7 @@ record ObjectStreams(ObjectCodec codec, String group, int rank) {
     String what =
         missing == null
             ? "rank "
-                + rank
+                + group.rank()
                 + " could not read the object of class "
                 + name
                 + " that rank "
@@ -132,7 +137,7 @@ record ObjectStreams(ObjectCodec codec, String group, int rank) {
                 + " is in the object of rank "
                 + source
                 + " and is missing on rank "
-                + rank
+                + group.rank()
                 + "; give all ranks the jar that has it (in Spark: spark.jars or --jars)";
     return new ObjectSerializationException(
         call + " in " + quotedGroup() + ": " + what + " [the group stays usable]", thrown);
@@ -149,7 +154,7 @@ record ObjectStreams(ObjectCodec codec, String group, int rank) {
   }
 
   private String quotedGroup() {
-    return "group \"" + group + "\"";
+    return "group \"" + group.name() + "\"";
   }
 
   /** Throws an exception as it is, checked or not. */

@@ -33,7 +33,7 @@ public final class StreamedObjectCollectives implements ObjectCollectives {
   public StreamedObjectCollectives(ProcessGroup group, Backend messages, ObjectCodec codec) {
     this.group = group;
     this.messages = messages;
-    this.streams = new ObjectStreams(codec, group.name(), group.rank());
+    this.streams = new ObjectStreams(codec, group);
   }
 
   @Override
