@@ -11,6 +11,7 @@ import jars
 MODULES = {
     "spark-collectives-store": "org.sparkcollectives.store",
     "spark-collectives-core": "org.sparkcollectives",
+    "spark-collectives-training": "org.sparkcollectives.training",
     "spark-collectives-djl": "org.sparkcollectives.djl",
     "spark-collectives-gpu": "org.sparkcollectives.gpu",
     "spark-collectives_2.13": "org.sparkcollectives.spark",
@@ -78,7 +79,8 @@ def test_the_javadoc_has_public_packages_only(publication, artifact):
 
 def test_the_javadoc_of_the_plugin_has_the_api_of_all_that_is_in_its_jar(publication):
     pages = set(jars.names(publication.artifact("spark-collectives_2.13", "-javadoc.jar")))
-    for name in ("store/Store", "ProcessGroup", "spi/Backend", "spark/BarrierStage"):
+    names = ("store/Store", "ProcessGroup", "spi/Backend", "ddp/GradientReducer")
+    for name in (*names, "spark/BarrierStage"):
         assert f"org/sparkcollectives/{name}.html" in pages
 
 
@@ -109,7 +111,11 @@ def test_the_gpu_module_brings_neither_netty_nor_a_second_core(publication):
 
 def test_the_djl_module_brings_neither_djl_nor_a_second_core(publication):
     scopes = dependencies(pom(publication, "spark-collectives-djl"))
-    assert scopes == {"spark-collectives-core": "provided", "api": "provided"}
+    assert scopes == {
+        "spark-collectives-core": "provided",
+        "spark-collectives-training": "provided",
+        "api": "provided",
+    }
 
 
 def test_the_estimators_bring_the_plugin_only(publication):
@@ -148,6 +154,6 @@ def test_the_bill_of_materials_lists_what_comes_with_the_jar(publication, artifa
     scopes = dependencies(pom(publication, artifact))
     assert {name for name, scope in scopes.items() if scope != "provided"} <= listed
     if artifact == "spark-collectives_2.13":
-        assert listed == {"spark-collectives-core", "spark-collectives-store"}
+        assert listed == {f"spark-collectives-{name}" for name in ("core", "store", "training")}
     for name in ("spark-core_2.13", "junit-jupiter"):
         assert name not in listed

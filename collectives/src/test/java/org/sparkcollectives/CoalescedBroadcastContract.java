@@ -18,8 +18,7 @@ interface CoalescedBroadcastContract extends RanksUnderTest {
 
   private static JsonNode table() {
     try (InputStream in =
-        CoalescedBroadcastContract.class.getResourceAsStream(
-            "/training/broadcast-coalesced.json")) {
+        CoalescedBroadcastContract.class.getResourceAsStream("broadcast-coalesced.json")) {
       return new ObjectMapper().readTree(in);
     } catch (IOException e) {
       throw new AssertionError(e);

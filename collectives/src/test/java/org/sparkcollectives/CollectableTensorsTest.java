@@ -1,119 +1,25 @@
 package org.sparkcollectives;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.lang.ref.WeakReference;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.provider.MethodSource;
-import org.sparkcollectives.ddp.GradientReducer;
-import org.sparkcollectives.ddp.Parameter;
-import org.sparkcollectives.ddp.ReducerOptions;
 import org.sparkcollectives.testing.Eventually;
-import org.sparkcollectives.testing.Paths;
 
-/**
- * Specifies that a group which stays open keeps no tensor of an operation that has ended. Each
- * operation is the last of a group of its own, because what is kept is mostly the last one.
- */
-@MethodSource("paths")
-class CollectableTensorsTest extends PathsUnderTest {
-
-  private static final int RANKS = 4;
-
-  /** A count for the algorithms of small tensors. */
-  private static final int FEW = 4;
-
-  /** A count of several segments, and for the algorithms of large tensors. */
-  private static final int MANY = 60_000;
+/** Tests that no operation of a group, and no failure, leaves a tensor in the group. */
+class CollectableTensorsTest extends CollectableTensorsContract {
 
   /** A count that no connection takes at once. */
   private static final int TOO_MANY = 4_000_000;
 
-  /** The long time that all ranks of this JVM may take for one operation each. */
-  private static final long LIMIT_SECONDS = 300;
-
-  /** Makes the tensors of one operation, and remembers them and their arrays weakly. */
-  private static final class Made {
-    private final ProcessGroup group;
-    private final int count;
-    private final boolean allocated;
-    private final List<WeakReference<Object>> references = new ArrayList<>();
-
-    Made(ProcessGroup group, int count, boolean allocated) {
-      this.group = group;
-      this.count = count;
-      this.allocated = allocated;
-    }
-
-    Tensor one() {
-      return some(count);
-    }
-
-    Tensor oneForEach() {
-      return some(count * RANKS);
-    }
-
-    List<Tensor> list() {
-      return IntStream.range(0, RANKS).mapToObj(i -> one()).toList();
-    }
-
-    SparseTensor sparse() {
-      long[] indices = {group.rank()};
-      return SparseTensor.of(
-          new long[] {RANKS, count}, remembered(Tensor.of(indices).reshape(1, 1), indices), row());
-    }
-
-    private Tensor row() {
-      float[] row = new float[count];
-      return remembered(Tensor.of(row).reshape(1, count), row);
-    }
-
-    private Tensor some(int elements) {
-      if (allocated) {
-        return remembered(group.allocate(DType.FLOAT32, elements));
-      }
-      float[] data = new float[elements];
-      return remembered(Tensor.of(data), data);
-    }
-
-    Object object() {
-      float[] data = new float[count];
-      return remembered(List.of(data), data);
-    }
-
-    <T> T remembered(T made, Object... parts) {
-      references.add(new WeakReference<>(made));
-      Arrays.stream(parts).forEach(each -> references.add(new WeakReference<>(each)));
-      return made;
-    }
-  }
-
-  /** Runs one operation to its end. */
-  private interface Operation {
-    void run(ProcessGroup group, Made made) throws Exception;
-  }
-
-  /** Returns all paths but those that differ from another in encryption or native code only. */
-  static List<Paths> paths() {
-    return Paths.all().stream()
-        .filter(each -> !Set.of(Paths.NIO, Paths.CERTIFICATES, Paths.STRIPED_TLS).contains(each))
-        .toList();
-  }
-
-  private static Map<String, Operation> operations() {
+  @Override
+  protected Map<String, Operation> operations() {
     Map<String, Operation> all = new TreeMap<>();
     collectives(all);
     distributions(all);
@@ -141,7 +47,7 @@ class CollectableTensorsTest extends PathsUnderTest {
     all.put("reduce", (group, made) -> group.reduce(made.one(), 1).await());
     all.put(
         "broadcast coalesced",
-        (group, made) -> group.broadcastCoalesced(made.list(), made.count * 6L, 0));
+        (group, made) -> group.broadcastCoalesced(made.list(), made.count() * 6L, 0));
     all.put("barrier", (group, made) -> group.barrier().await());
     all.put("monitored barrier", (group, made) -> group.monitoredBarrier());
   }
@@ -222,22 +128,6 @@ class CollectableTensorsTest extends PathsUnderTest {
             made.remembered(group.objects().recv(group.rank() - 1));
           }
         });
-    all.put(
-        "gradients",
-        (group, made) -> {
-          List<Parameter> parameters =
-              IntStream.range(0, 2).mapToObj(i -> Parameter.of("p" + i, made.one())).toList();
-          try (GradientReducer reducer =
-              GradientReducer.create(group, parameters, ReducerOptions.defaults())) {
-            reducer.beginForward();
-            reducer.beginBackward();
-            for (int i = 1; i >= 0; i--) {
-              made.remembered(reducer.gradient(i));
-              reducer.markReady(i);
-            }
-            reducer.finish();
-          }
-        });
   }
 
   private static int next(ProcessGroup group) {
@@ -246,38 +136,6 @@ class CollectableTensorsTest extends PathsUnderTest {
 
   private static int previous(ProcessGroup group) {
     return (group.rank() + RANKS - 1) % RANKS;
-  }
-
-  @Test
-  void anOpenGroupKeepsNoTensorOfAnOperationThatHasEnded() {
-    Map<String, List<WeakReference<Object>>> kept = new ConcurrentSkipListMap<>();
-    Meeting meeting = new Meeting(kept);
-    ranks(
-        RANKS,
-        world -> {
-          List<ProcessGroup> open = new ArrayList<>();
-          for (Map.Entry<String, Operation> each : operations().entrySet()) {
-            for (int count : new int[] {FEW, MANY}) {
-              ProcessGroup group = world.newGroup();
-              open.add(group);
-              List<WeakReference<Object>> made = run(each.getValue(), group, count, count == MANY);
-              kept.computeIfAbsent(
-                      each.getKey() + " of " + count, name -> new CopyOnWriteArrayList<>())
-                  .addAll(made);
-            }
-          }
-          meeting.check(world);
-          open.forEach(ProcessGroup::close);
-          return null;
-        });
-  }
-
-  /** Runs the operation in a frame of its own, which keeps nothing once it has returned. */
-  private static List<WeakReference<Object>> run(
-      Operation operation, ProcessGroup group, int count, boolean allocated) throws Exception {
-    Made made = new Made(group, count, allocated);
-    operation.run(group, made);
-    return made.references;
   }
 
   @Test
@@ -305,42 +163,6 @@ class CollectableTensorsTest extends PathsUnderTest {
               }
             })
         .isInstanceOf(CollectiveException.class);
-    return new CopyOnWriteArrayList<>(made.references);
-  }
-
-  /** Lets one rank look for what is kept, while all have their groups open. */
-  private record Meeting(
-      Map<String, List<WeakReference<Object>>> kept, CountDownLatch come, CountDownLatch checked) {
-
-    Meeting(Map<String, List<WeakReference<Object>>> kept) {
-      this(kept, new CountDownLatch(RANKS), new CountDownLatch(1));
-    }
-
-    void check(ProcessGroup world) throws InterruptedException {
-      come.countDown();
-      if (world.rank() == 0) {
-        try {
-          await(come);
-          assertCollectable();
-        } finally {
-          checked.countDown();
-        }
-      }
-      await(checked);
-    }
-
-    private static void await(CountDownLatch latch) throws InterruptedException {
-      assertThat(latch.await(LIMIT_SECONDS, TimeUnit.SECONDS)).isTrue();
-    }
-
-    private void assertCollectable() {
-      Eventually.holdsAfterCollection(
-          () -> {
-            kept.values().forEach(each -> each.removeIf(reference -> reference.refersTo(null)));
-            kept.values().removeIf(List::isEmpty);
-            return kept.isEmpty();
-          },
-          () -> "open groups keep " + kept.keySet());
-    }
+    return new CopyOnWriteArrayList<>(made.references());
   }
 }

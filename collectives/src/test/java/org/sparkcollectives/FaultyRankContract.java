@@ -28,14 +28,14 @@ import org.sparkcollectives.testing.RankThreads;
 @ExtendWith({LeakCheck.class, InvocationName.class})
 @ParameterizedClass(name = "{0}")
 @MethodSource("paths")
-abstract class FaultyRankContract {
+public abstract class FaultyRankContract {
 
-  static final int SIZE = 4;
-  static final int GUILTY = 1;
-  static final int SMALL = 12;
+  protected static final int SIZE = 4;
+  protected static final int GUILTY = 1;
+  protected static final int SMALL = 12;
 
   /** Elements of a message that is copied in several pieces. */
-  static final int LARGE = 120_000;
+  protected static final int LARGE = 120_000;
 
   private final Queue<Throwable> uncaught = new ConcurrentLinkedQueue<>();
   private Thread.UncaughtExceptionHandler before;
@@ -72,12 +72,12 @@ abstract class FaultyRankContract {
   }
 
   /** The code of one rank. */
-  interface Body {
+  protected interface Body {
     void run(ProcessGroup group) throws Exception;
   }
 
   /** Returns the exception that each rank's code throws, or null. */
-  final List<Throwable> failures(Store store, Body body) {
+  protected final List<Throwable> failures(Store store, Body body) {
     return failures(store, paths::context, body);
   }
 
@@ -105,7 +105,7 @@ abstract class FaultyRankContract {
   }
 
   /** Requires that a new group over the store works. */
-  final void workAgain(Store store) {
+  protected final void workAgain(Store store) {
     List<Throwable> failures =
         failures(
             store,

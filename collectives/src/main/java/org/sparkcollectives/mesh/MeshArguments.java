@@ -7,7 +7,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.sparkcollectives.ProcessGroup;
-import org.sparkcollectives.internal.agreement.CallCheck;
+import org.sparkcollectives.spi.CallCheck;
 
 /**
  * Refuses wrong shapes, ranks and names, with messages that name the rank.

@@ -6,7 +6,7 @@ import java.util.HexFormat;
 import java.util.List;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.SharedMemory;
-import org.sparkcollectives.internal.agreement.CallCheck;
+import org.sparkcollectives.spi.CallCheck;
 
 /**
  * Makes this rank's memory and opens those of all others. If that fails on one rank, it fails on

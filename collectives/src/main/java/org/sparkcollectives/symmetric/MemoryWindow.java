@@ -8,7 +8,7 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.internal.agreement.CallCheck;
+import org.sparkcollectives.spi.CallCheck;
 
 /**
  * Gives each rank memory that all ranks of a group read and write at agreed moments, on whatever

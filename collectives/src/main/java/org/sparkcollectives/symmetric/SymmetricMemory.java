@@ -12,7 +12,7 @@ import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.SharedMemory;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
-import org.sparkcollectives.internal.agreement.CallCheck;
+import org.sparkcollectives.spi.CallCheck;
 import org.sparkcollectives.spi.tensor.LeasedMemory;
 
 /**

@@ -43,6 +43,13 @@ class ArchitectureTest {
     "org.sparkcollectives.internal..", "org.sparkcollectives.store.internal.."
   };
 
+  private static final String[] TRAINING = {
+    "org.sparkcollectives.ddp",
+    "org.sparkcollectives.zero",
+    "org.sparkcollectives.join",
+    "org.sparkcollectives.averaging"
+  };
+
   private static final String PLUGIN = "org.sparkcollectives.spark";
 
   private static final JavaClasses LIBRARY =
@@ -59,7 +66,9 @@ class ArchitectureTest {
   @Test
   void allModulesAreLookedAt() {
     for (String module :
-        new String[] {"store", "internal.engine", "gpu.nccl", "spark", "spark.internal.driver"}) {
+        new String[] {
+          "store", "internal.engine", "ddp", "gpu.nccl", "spark", "spark.internal.driver"
+        }) {
       assertThat(LIBRARY.stream().map(JavaClass::getPackageName))
           .contains("org.sparkcollectives." + module);
     }
@@ -167,6 +176,8 @@ class ArchitectureTest {
     noClasses()
         .that()
         .resideInAnyPackage(PLUGIN + "..", "org.sparkcollectives.gpu..")
+        .or()
+        .resideInAnyPackage(TRAINING)
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage(IMPLEMENTATION_OF_CORE)
@@ -184,6 +195,17 @@ class ArchitectureTest {
         .should()
         .dependOnClassesThat()
         .resideInAPackage("org.sparkcollectives.gpu..")
+        .check(LIBRARY);
+  }
+
+  @Test
+  void nothingBelowKnowsOfTraining() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackages(TRAINING)
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(TRAINING)
         .check(LIBRARY);
   }
 

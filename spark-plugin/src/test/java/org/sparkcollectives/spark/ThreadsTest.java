@@ -36,6 +36,7 @@ class ThreadsTest {
       strings = {
         "store",
         "collectives",
+        "collectives/training",
         "collectives/djl",
         "gpu",
         "spark-plugin",

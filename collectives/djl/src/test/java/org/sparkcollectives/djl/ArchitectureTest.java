@@ -28,7 +28,7 @@ class ArchitectureTest {
   }
 
   @Test
-  void itNeedsTheApiOfDjlAndOfTheCoreAndNoEngine() {
+  void itNeedsTheApiOfDjlOfTheCoreAndOfTrainingAndNoEngine() {
     classes()
         .should()
         .onlyDependOnClassesThat(

@@ -10,8 +10,8 @@ import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ShrinkMode;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.internal.agreement.CallCheck;
 import org.sparkcollectives.internal.transport.Locality;
+import org.sparkcollectives.spi.CallCheck;
 import org.sparkcollectives.store.Store;
 
 /**

@@ -1,4 +1,4 @@
-package org.sparkcollectives;
+package org.sparkcollectives.ddp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -8,11 +8,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.sparkcollectives.ddp.CommHooks;
-import org.sparkcollectives.ddp.GradientBucket;
-import org.sparkcollectives.ddp.GradientReducer;
-import org.sparkcollectives.ddp.Parameter;
-import org.sparkcollectives.ddp.ReducerOptions;
+import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.DType;
+import org.sparkcollectives.FaultyRankContract;
+import org.sparkcollectives.PeerFailedException;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.Tensor;
 import org.sparkcollectives.store.HashStore;
 
 /** Tests whose failure it is when a communication hook throws. */

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Objects;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
-import org.sparkcollectives.internal.agreement.CallCheck;
+import org.sparkcollectives.spi.CallCheck;
 
 /** Checks what the ranks give to make a reducer, and whether it is the same on all of them. */
 final class ReducerArguments {

@@ -6,7 +6,7 @@ import java.util.Objects;
 import org.sparkcollectives.Coalescing;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.internal.agreement.CallCheck;
+import org.sparkcollectives.spi.CallCheck;
 
 /** Makes sure that all ranks have the same model, and gives them the same values. */
 public final class ModelState {

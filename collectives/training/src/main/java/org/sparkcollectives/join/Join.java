@@ -10,7 +10,7 @@ import org.slf4j.LoggerFactory;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.internal.agreement.CallCheck;
+import org.sparkcollectives.spi.CallCheck;
 
 /**
  * Trains on uneven inputs: a rank that has run out of rows takes part in the others' steps until

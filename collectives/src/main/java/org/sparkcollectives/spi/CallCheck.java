@@ -1,4 +1,4 @@
-package org.sparkcollectives.internal.agreement;
+package org.sparkcollectives.spi;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;

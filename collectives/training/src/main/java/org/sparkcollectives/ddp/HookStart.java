@@ -8,7 +8,7 @@ import java.util.stream.LongStream;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.internal.agreement.CallCheck;
+import org.sparkcollectives.spi.CallCheck;
 
 /** Has the ranks agree before a hook reduces the first bucket of a group. */
 final class HookStart {

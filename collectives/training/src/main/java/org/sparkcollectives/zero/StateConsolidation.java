@@ -9,7 +9,7 @@ import java.util.stream.IntStream;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.ddp.Parameter;
-import org.sparkcollectives.internal.agreement.CallCheck;
+import org.sparkcollectives.spi.CallCheck;
 
 /** Brings the sharded state of an optimizer to one rank, and gives each rank its share again. */
 final class StateConsolidation {

@@ -1,4 +1,4 @@
-package org.sparkcollectives.internal.agreement;
+package org.sparkcollectives.spi;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

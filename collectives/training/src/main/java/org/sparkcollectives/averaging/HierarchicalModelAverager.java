@@ -10,7 +10,7 @@ import java.util.TreeMap;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.internal.agreement.CallCheck;
+import org.sparkcollectives.spi.CallCheck;
 
 /**
  * Averages over small groups often and over large ones seldom: c10d's {@code

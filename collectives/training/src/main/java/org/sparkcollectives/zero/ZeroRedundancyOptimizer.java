@@ -11,12 +11,12 @@ import org.sparkcollectives.Work;
 import org.sparkcollectives.ddp.CommHook;
 import org.sparkcollectives.ddp.Parameter;
 import org.sparkcollectives.ddp.PostLocalSgd;
-import org.sparkcollectives.internal.agreement.CallCheck;
 import org.sparkcollectives.join.Join;
 import org.sparkcollectives.join.JoinHook;
 import org.sparkcollectives.join.JoinOptions;
 import org.sparkcollectives.join.JoinStep;
 import org.sparkcollectives.join.Joinable;
+import org.sparkcollectives.spi.CallCheck;
 
 /**
  * Shards the state of an optimizer among the ranks of a group: each rank keeps the state of the

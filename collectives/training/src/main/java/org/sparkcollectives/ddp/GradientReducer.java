@@ -8,11 +8,11 @@ import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.internal.agreement.CallCheck;
 import org.sparkcollectives.join.JoinHook;
 import org.sparkcollectives.join.JoinOptions;
 import org.sparkcollectives.join.JoinStep;
 import org.sparkcollectives.join.Joinable;
+import org.sparkcollectives.spi.CallCheck;
 
 /**
  * Averages the gradients of all ranks while the backward pass goes on: the reducer of PyTorch's
