@@ -8,8 +8,8 @@
 Each PySpark with each Python and each torch is a cell, whose tests run in an environment of its own
 under target/matrix, which is removed afterwards. The package's jar must have been built, by
 ./mvnw -DskipTests package. The result of a cell stays in matrix.json beside this file, until the
-cell runs again, and the table is in docs/guide/python.md. With --tests some of the tests run, and
-nothing is kept. The exit status is 1 if a test failed.
+cell runs again, and the table is in docs/reference/support-matrix.md. With --tests some of the
+tests run, and nothing is kept. The exit status is 1 if a test failed.
 
 torch comes from PyTorch's own index, which has builds for CPUs; --index names another one.
 """
@@ -26,7 +26,7 @@ import time
 
 SHIM = pathlib.Path(__file__).resolve().parent
 ROOT = SHIM.parent
-PAGE = ROOT / "docs" / "guide" / "python.md"
+PAGE = ROOT / "docs" / "reference" / "support-matrix.md"
 RESULTS = SHIM / "matrix.json"
 WORK = SHIM / "target" / "matrix"
 BEGIN, END = "<!-- generated: versions -->\n", "<!-- end of generated: versions -->"

@@ -1,4 +1,4 @@
-"""What the page on deployment says of Kubernetes, by Spark's own code; there is no cluster."""
+"""What the page on Kubernetes says, by Spark's own code; there is no cluster."""
 
 import re
 import shlex
@@ -7,7 +7,7 @@ import pytest
 
 from samples import ROOT, samples
 
-PAGE = "docs/operate/deployment.md"
+PAGE = "docs/operate/kubernetes.md"
 
 
 def command_for(master):

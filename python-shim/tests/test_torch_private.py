@@ -122,5 +122,5 @@ def test_the_import_says_which_torch_is_too_old_or_too_new():
 def test_the_pages_and_the_package_name_the_oldest_version():
     oldest = ".".join(map(str, private.OLDEST))
     assert f'torch = ["torch>={oldest}"]' in (SHIM / "pyproject.toml").read_text()
-    assert f"torch {oldest} or later" in (SHIM.parent / "docs" / "guide" / "python.md").read_text()
+    assert f"torch {oldest} or later" in (SHIM.parent / "docs" / "guide" / "torch.md").read_text()
     assert f"torch {oldest} or later" in (PACKAGE / "torch" / "__init__.py").read_text()
