@@ -109,6 +109,9 @@ def test_what_is_written_into_a_page_is_read_again(tmp_path):
     found = {
         "test_a": {CONTROL: Outcome(PASSED), OURS: Outcome(FAILED, "rank 0: no")},
         "test_b": {CONTROL: Outcome(SKIPPED, "a / b"), OURS: Outcome(PASSED)},
+        "test_c": dict.fromkeys((CONTROL, OURS), Outcome(PASSED)),
+        "test_d": dict.fromkeys((CONTROL, OURS), Outcome(SKIPPED, "needs: a GPU")),
+        "test_e": dict.fromkeys((CONTROL, OURS), Outcome(PASSED)),
     }
     table.write(page, found, "torch 1")
     assert table.read(page) == found

@@ -12,6 +12,8 @@ from .results import Results, counts
 BEGIN = "<!-- begin of what python -m pytorch_suite writes -->"
 END = "<!-- end of what python -m pytorch_suite writes -->"
 _ROW = re.compile(r"^\| `(\w+)` \| (.*?) \| (.*?) \|$", re.MULTILINE)
+#: Tests that have ended alike on both backends: the outcome, and the names.
+_ALIKE = re.compile(r"^\* (.+): ((?:`\w+`(?:, )?)+)$", re.MULTILINE)
 
 
 def write(page: Path, results: Results, versions: str) -> None:
@@ -23,10 +25,15 @@ def write(page: Path, results: Results, versions: str) -> None:
 
 def read(page: Path) -> Results:
     """Return the outcomes that a page has."""
-    return {
+    text = page.read_text().partition(BEGIN)[2].partition(END)[0]
+    results = {
         name: {CONTROL: _outcome(control), OURS: _outcome(ours)}
-        for name, control, ours in _ROW.findall(page.read_text())
+        for name, control, ours in _ROW.findall(text)
     }
+    for cell, names in _ALIKE.findall(text):
+        outcome = _outcome(cell)
+        results |= {name: {CONTROL: outcome, OURS: outcome} for name in names[1:-1].split("`, `")}
+    return dict(sorted(results.items()))
 
 
 def _text(results: Results, versions: str) -> str:
@@ -41,9 +48,18 @@ def _text(results: Results, versions: str) -> str:
     for control in kinds:
         row = [str(number[control, ours]) for ours in kinds]
         lines.append(f"| {CONTROL} {control} | {' | '.join(row)} |")
-    lines += ["", f"| Test | {CONTROL} | {OURS} |", "|---|---|---|"]
+    alike: dict[str, list[str]] = {}
+    different = []
     for name, each in sorted(results.items()):
-        lines.append(f"| `{name}` | {_cell(each[CONTROL])} | {_cell(each[OURS])} |")
+        control, ours = _cell(each[CONTROL]), _cell(each[OURS])
+        if control == ours:
+            alike.setdefault(control, []).append(f"`{name}`")
+        else:
+            different.append(f"| `{name}` | {control} | {ours} |")
+    if different:
+        lines += ["", f"| Test | {CONTROL} | {OURS} |", "|---|---|---|", *different]
+    lines += ["", "Tests that ended alike on both:", ""]
+    lines += [f"* {cell}: {', '.join(names)}" for cell, names in sorted(alike.items())]
     return "\n".join(lines)
 
 
