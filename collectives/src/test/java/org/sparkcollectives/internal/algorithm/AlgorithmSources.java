@@ -6,14 +6,16 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What the sources of the algorithms say of them: their first sentence, and their cost line. */
+/** What the sources of the algorithms say first: what each does, its steps, and what it sends. */
 final class AlgorithmSources {
 
   private static final Path SOURCES =
       Path.of("src/main/java/org/sparkcollectives/internal/algorithm");
   private static final Pattern JAVADOC = Pattern.compile("/\\*\\*(.*?)\\*/", Pattern.DOTALL);
+  private static final Pattern END_OF_SENTENCE = Pattern.compile("(?<=\\.)\\s+(?=[A-Z])");
   private static final Pattern TAG = Pattern.compile("\\{@(?:link|code)\\s+([^}]*)}");
 
   private AlgorithmSources() {}
@@ -45,10 +47,22 @@ final class AlgorithmSources {
       if (paragraph.strip().startsWith("Steps:")) {
         String name = file.getFileName().toString().replace(".java", "");
         return Optional.of(
-            "| `" + name + "` | " + markdown(paragraphs[0]) + " | " + markdown(paragraph) + " |\n");
+            "| `" + name + "` | " + summary(paragraphs[0]) + " | " + sent(paragraph) + " |\n");
       }
     }
     return Optional.empty();
+  }
+
+  private static String summary(String paragraph) {
+    return END_OF_SENTENCE.splitAsStream(markdown(paragraph)).findFirst().orElseThrow();
+  }
+
+  /** Without what is moved in memory, and without scratch memory. */
+  private static String sent(String cost) {
+    return END_OF_SENTENCE
+        .splitAsStream(markdown(cost))
+        .filter(sentence -> sentence.startsWith("Steps:") || sentence.startsWith("Bytes sent"))
+        .collect(Collectors.joining(" "));
   }
 
   private static String markdown(String text) {

@@ -27,6 +27,7 @@ final class AlgorithmsPage {
 
   private static final List<Integer> WORLDS = List.of(2, 3, 4, 8, 9, 16, 64, 100, 1_000, 10_000);
   private static final List<Integer> WORLDS_OF_A_HOST = List.of(2, 3, 4, 8, 9, 16, 64);
+  private static final List<Integer> SIMULATED_WORLDS = List.of(10, 100, 10_000);
   private static final List<Long> SIZES =
       List.of(4L, 1L << 10, 16L << 10, 64L << 10, 256L << 10, 1L << 20, 8L << 20, 64L << 20);
 
@@ -117,10 +118,11 @@ final class AlgorithmsPage {
     return parts;
   }
 
-  /** Returns the explanation of the all-reduces of four ranks, each on a host of its own. */
+  /** Explains the smallest all-reduces of four ranks, each on a host of its own. */
   private static String explanation(AlgorithmSelector selector) {
     return selector.explain(AskedPeers.overNetwork(4), DType.FLOAT32, ReduceOp.SUM).stream()
         .filter(choice -> choice.collective() == OpType.ALL_REDUCE)
+        .limit(1)
         .map(AlgorithmChoices.Choice::toString)
         .collect(Collectors.joining("", "```text\n", "```\n"));
   }
@@ -262,22 +264,40 @@ final class AlgorithmsPage {
     return text.toString();
   }
 
-  /** A row for each world, a column for each size. */
+  /** A row for the worlds whose choices are the same, with the sizes up to which each is chosen. */
   private static String choices(
       AlgorithmSelector selector, List<Integer> worlds, Operation operation, String suffix) {
-    StringBuilder text = new StringBuilder("| ranks |");
-    SIZES.forEach(bytes -> text.append(' ').append(size(bytes)).append(" |"));
-    text.append("\n|---|").append("---|".repeat(SIZES.size())).append('\n');
+    Map<String, List<String>> worldsByChoice = new LinkedHashMap<>();
     for (int ranks : worlds) {
-      text.append("| ").append(number(ranks)).append(" |");
+      List<String> names = new ArrayList<>();
       for (long bytes : SIZES) {
         HostTensor tensor = LARGEST.slice(0, bytes / Float.BYTES);
         String name = ChosenAlgorithm.of(ranks, peers -> operation.begin(selector, peers, tensor));
-        text.append(' ').append(words(name, suffix)).append(" |");
+        names.add(words(name, suffix));
       }
-      text.append('\n');
+      worldsByChoice
+          .computeIfAbsent(bySize(names), each -> new ArrayList<>())
+          .add(String.valueOf(ranks));
     }
+    StringBuilder text = new StringBuilder("| ranks | algorithm, by size |\n|---|---|\n");
+    worldsByChoice.forEach(
+        (choice, ranks) ->
+            text.append("| ").append(String.join(", ", ranks) + " | " + choice + " |\n"));
     return text.toString();
+  }
+
+  /** The names of the algorithms for each of the sizes, each once. */
+  private static String bySize(List<String> names) {
+    List<String> text = new ArrayList<>();
+    for (int size = 0; size < names.size(); size++) {
+      String name = names.get(size);
+      if (size + 1 == names.size()) {
+        text.add(name);
+      } else if (!name.equals(names.get(size + 1))) {
+        text.add(name + " to " + size(SIZES.get(size)));
+      }
+    }
+    return String.join(", ", text);
   }
 
   /** {@code RecursiveDoublingAllReduce} of all-reduces is recursive doubling. */
@@ -289,12 +309,11 @@ final class AlgorithmsPage {
 
   private static String simulation() {
     StringBuilder text = new StringBuilder("| algorithm |");
-    SimulatedAlgorithm.SIZES.forEach(
-        ranks -> text.append(' ').append(number(ranks)).append(" ranks |"));
-    text.append("\n|---|").append("---|".repeat(SimulatedAlgorithm.SIZES.size())).append('\n');
+    SIMULATED_WORLDS.forEach(ranks -> text.append(' ').append(number(ranks)).append(" ranks |"));
+    text.append("\n|---|").append("---|".repeat(SIMULATED_WORLDS.size())).append('\n');
     for (SimulatedAlgorithm algorithm : SimulatedAlgorithm.all()) {
       text.append("| `").append(algorithm.name()).append("` |");
-      for (int ranks : SimulatedAlgorithm.SIZES) {
+      for (int ranks : SIMULATED_WORLDS) {
         Cost cost = algorithm.cost(ranks);
         text.append(' ').append(number(cost.steps()));
         text.append(" / ").append(number(cost.messages()));

@@ -18,7 +18,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  */
 record SimulatedAlgorithm(String name, int largest, Prediction prediction, Run run) {
 
-  /** The group sizes of the documentation. */
+  /** The group sizes that are simulated. */
   static final List<Integer> SIZES = List.of(2, 10, 64, 100, 1_000, 10_000);
 
   private static final int ALL = 10_000;
