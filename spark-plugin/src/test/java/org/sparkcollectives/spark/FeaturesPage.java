@@ -18,7 +18,6 @@ final class FeaturesPage {
   enum State {
     WORKS("works"),
     DIFFERS("differs"),
-    NOT_ON_THE_JVM("not on the JVM"),
     NOT_THERE_YET("not there yet");
 
     private final String text;
@@ -39,8 +38,8 @@ final class FeaturesPage {
    * @param group the heading of the second level that it is under
    * @param feature its name in c10d
    * @param names its names here
-   * @param reason how it differs, or why it is missing; may be empty
-   * @param python its names in the Python package, and that package's tests
+   * @param reason how it differs; may be empty
+   * @param python its names in the Python package
    * @param tests {@code Class} or {@code Class#method}
    */
   record Row(
@@ -53,9 +52,11 @@ final class FeaturesPage {
       List<String> tests) {}
 
   private static final Pattern STATE = Pattern.compile("\\*\\*(.+?)\\*\\*(?:[:;] (.+))?");
+  private static final String PYTHON_TESTS = "Python tests: ";
   private static final Pattern CODE = Pattern.compile("`([^`]+)`");
 
   private final List<Row> rows = new ArrayList<>();
+  private final List<String> pythonTests = new ArrayList<>();
 
   /** Parses the page. */
   FeaturesPage(String page) {
@@ -65,6 +66,8 @@ final class FeaturesPage {
         group = line.substring(3);
       } else if (line.startsWith("| ") && !line.startsWith("| c10d |")) {
         rows.add(row(group, line));
+      } else if (line.startsWith(PYTHON_TESTS)) {
+        pythonTests.addAll(codes(line));
       }
     }
   }
@@ -101,6 +104,11 @@ final class FeaturesPage {
 
   List<Row> rows() {
     return rows;
+  }
+
+  /** The files of the Python package's tests that show what is in its column. */
+  List<String> pythonTests() {
+    return pythonTests;
   }
 
   /** Returns a table of the number of rows of each group in each state. */
