@@ -19,12 +19,19 @@ PAGE = SHIM.parent / "docs" / "reference" / "python-api.md"
 MODULES = ("spark_collectives",)
 
 _FIELD = re.compile(r"^:(param|return|raises)\s*([^:]*):\s*", re.MULTILINE)
+#: What many functions have in common, which the head of the page describes.
+_COMMON = re.compile(
+    r"^:(?:raises ObjectSerializationError"
+    r"|param (?:(?:group_)?(?:src|dst)|tag|device|device_ids?|pg_options)):.*\n(?:[ ]+.*\n)*"
+    r"|^:param group: by default the world group\n",
+    re.MULTILINE,
+)
 _ROLE = re.compile(r":\w+:`~?([^`]+)`")
 
 
 def markdown(docstring):
     """Return a docstring as Markdown: fields as a list, literal blocks as they are."""
-    text = inspect.cleandoc(docstring or "")
+    text = _COMMON.sub("", inspect.cleandoc(docstring or "") + "\n").rstrip()
     text = _ROLE.sub(lambda match: f"`{match[1].rpartition('.')[2]}`", text)
     text = re.sub(r"``([^`]+)``", r"`\1`", text)
     text = re.sub(r"^::\n\n", "", text, flags=re.MULTILINE)
@@ -113,13 +120,20 @@ def page():
     parts = [
         "# API of the Python package",
         "For Python developers: every public name. Written by `python-shim/api_page.py` from the "
-        "docstrings. [Python](../guide/python.md) is the guide: it says how calls, arrays and "
-        "errors work together.",
-        "Arrays are numpy's, or tensors of torch on the CPU. Those of all ranks have the same "
-        "type and number of elements, unless a call says otherwise. A call blocks until its "
-        "operation is done on this rank, or its timeout is over; with `async_op=True` it returns a "
-        "`Work` at once. "
-        "The errors are those of [the guide](../guide/python.md#errors).",
+        "docstrings. [Python](../guide/python.md) is the guide.",
+        "Arrays are numpy's, or tensors of torch on the CPU, of the same type and number of "
+        "elements on all ranks unless a call says otherwise. A call blocks until its operation is "
+        "done on this rank, or its timeout is over; with `async_op=True` it returns a `Work` at "
+        "once. The errors are those of [the guide](../guide/python.md#errors).",
+        "Parameters of many functions:",
+        "* `group`: by default the world group\n"
+        "* `src`, `dst`: a rank of the world group; `group_src`, `group_dst`: a rank of `group`. "
+        "Give one of the two. By default a gather, a scatter or a broadcast of objects has rank 0 "
+        "of `group` as its root, and a receive takes what is sent first, by whichever rank\n"
+        "* `tag`: 0 or more; a message is received with the tag with which it was sent\n"
+        "* `device`, `device_id`: None or the CPU; `pg_options`, and `device_ids`: None",
+        "Functions of objects raise `ObjectSerializationError` where another rank cannot pickle "
+        "its object; the group goes on.",
     ]
     for module_name in MODULES:
         module = importlib.import_module(module_name)

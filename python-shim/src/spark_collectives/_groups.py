@@ -36,19 +36,17 @@ def init_process_group(
 ) -> ProcessGroup:
     """Join the world group of this barrier task: all tasks of the stage, by partition.
 
-    Blocks until all tasks of the stage have called it, for the smaller one of ``timeout`` and
-    ``spark.collectives.store.timeout`` (by default 5 minutes). Another call in the same task, as in
-    a function that :func:`run` calls, returns the same group: its ``timeout`` and ``backend`` do
-    not count. After :func:`destroy_process_group` it joins a new group, as all other ranks must.
+    Blocks until all tasks of the stage have called it, for the smaller of ``timeout`` and
+    ``spark.collectives.store.timeout`` (5 minutes). Another call in the same task, also inside
+    :func:`run`, returns the same group and ignores its arguments. After
+    :func:`destroy_process_group` it joins a new group, as all other ranks must.
 
-    :param backend: ``"spark"``, or ``"gloo"``, which means the same here; or another backend of the
+    :param backend: ``"spark"`` or ``"gloo"``, which mean the same here, or another backend of the
         Java library, such as ``"fake"``
-    :param init_method: ``"env://"`` or ``"spark://"``, which mean the same: the ranks find each
-        other through the driver
-    :param timeout: how long an operation may take; by default ``spark.collectives.timeout``. For a
-        group that exists call :func:`set_timeout`
-    :param world_size: need not be given; another number than that of the stage's tasks is refused
-    :param rank: need not be given; another number than the task's partition is refused
+    :param init_method: ``"env://"`` or ``"spark://"``: both use the driver
+    :param timeout: how long an operation may take; by default ``spark.collectives.timeout``
+    :param world_size: not needed; refused unless it is the number of the stage's tasks
+    :param rank: not needed; refused unless it is the task's partition
     :param store: must be None: the ranks use the driver's store
     :param group_name: ignored, as in torch
     :param pg_options: must be None

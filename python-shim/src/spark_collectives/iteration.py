@@ -29,14 +29,12 @@ def iterate(
 ) -> IterationResult:
     """Run an iterative algorithm over ``rows`` as one barrier stage.
 
-    It replaces a loop on the driver of broadcast and ``treeAggregate``. Each partition of ``rows``
-    is a rank. It first loads its rows into its memory, once. Then, in each iteration, each rank
-    computes an array from the state and its data, the arrays are added up over all ranks, and rank
-    0 computes the next state from the sum, which all ranks get. No job and no broadcast variable is
-    made in an iteration. Iterations are counted from 1. Blocks until the loop has ended.
+    Each partition of ``rows`` is a rank, which loads its rows once. In each iteration, counted from
+    1, each rank computes an array from the state and its data, the arrays are added up over all
+    ranks, and rank 0 computes the next state from the sum. Blocks until the loop has ended.
 
-    The numbers are added in the order of the partitions, wherever the ranks run: the same
-    partitions give the same bits on every run. This computes a mean::
+    The numbers are added in the order of the partitions, so the same partitions give the same bits
+    on every run. This computes a mean::
 
         def contribution(mean, rows, iteration):
             return [sum(rows), len(rows)]
@@ -48,30 +46,26 @@ def iterate(
 
     :param rows: an RDD or a DataFrame, with as many slots as it has partitions
     :param initial: the state before the first iteration. A numpy array, whose type and shape must
-        not change, travels as it is; other states are pickled in each iteration
-    :param contribution: a function ``contribution(state, data, iteration)`` that returns a number
-        or an array. It is converted to ``float64``. Its shape must be the same on all ranks and in
-        all iterations. The function must not change the state, nor keep it after it returns. It
-        runs on ranks that have rows; the other ranks contribute zeros
-    :param update: a function ``update(state, total, iteration)`` that returns the next state. It
-        runs on rank 0 only
-    :param max_iterations: how many iterations there are at the most
-    :param load: a function ``load(rows)`` that returns a rank's data. ``rows`` is an iterator over
-        the rank's rows, of which there is at least one; for a DataFrame it yields
-        ``pyarrow.RecordBatch``. By default the data is a list of the rows of an RDD, and a
-        ``pyarrow.Table`` of the rows of a DataFrame
-    :param stop: a function ``stop(previous, state, iteration)`` that returns whether to stop. It
-        runs on rank 0 only, after the update
-    :param loss: a function ``loss(state, total, iteration)`` that returns the loss of the state
-        before the update. It runs on rank 0 only. The result and the progress bar have the losses
-    :param checkpoint_interval: after how many iterations the driver keeps the state, from which
-        ranks that start again go on, to the same bits; by default never. Needs ``stage_retry``
-    :param stage_retry: whether Spark runs all ranks again when one fails, for whatever reason, up
-        to ``spark.stage.maxConsecutiveAttempts`` times
+        not change, is sent as it is; other states are pickled in each iteration
+    :param contribution: ``contribution(state, data, iteration)`` returns a number or an array,
+        which is converted to ``float64``, of the same shape on all ranks and in all iterations. It
+        must neither change nor keep the state. Ranks without rows contribute zeros
+    :param update: ``update(state, total, iteration)`` returns the next state; on rank 0 only
+    :param max_iterations: how many iterations there are at most
+    :param load: ``load(rows)`` returns a rank's data from an iterator over its rows (at least one;
+        for a DataFrame ``pyarrow.RecordBatch``). By default a list of the rows, or a
+        ``pyarrow.Table``
+    :param stop: ``stop(previous, state, iteration)`` returns whether to stop; on rank 0 only, after
+        the update
+    :param loss: ``loss(state, total, iteration)`` returns the loss of the state before the update;
+        on rank 0 only
+    :param checkpoint_interval: after how many iterations the driver keeps the state for the next
+        attempt; by default never. Needs ``stage_retry``
+    :param stage_retry: whether Spark runs all ranks again when one fails, up to
+        ``spark.stage.maxConsecutiveAttempts`` times
     :param stream: as in :func:`run`
     :param progress: whether a bar shows the iterations, as in :func:`run`
-    :raises IterationError: if a function has failed; it names rank and iteration, and the rank's
-        stack trace is its cause
+    :raises IterationError: if a function has failed; the rank's stack trace is its cause
     :raises RankFailedError: if the ranks have failed otherwise
     """
     _require_positive("max_iterations", max_iterations)

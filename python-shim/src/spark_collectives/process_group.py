@@ -20,24 +20,18 @@ from .work import Seconds, millis
 class ProcessGroup(GroupOperations):
     """A group of ranks that communicate.
 
-    Ranks are those of the group, 0 to ``size - 1``. The methods follow the Java library's
-    ``ProcessGroup``; the functions of the package have the names, the arguments and the global
-    ranks of ``torch.distributed``, and say of which sizes the arrays are.
+    The methods follow the Java library's ``ProcessGroup``, with the group's ranks, 0 to
+    ``size - 1``. The functions of the package have the names, arguments and global ranks of
+    ``torch.distributed``, and say of which sizes the arrays are.
 
-    ``rank`` is the rank of this task in the group, ``size`` the number of ranks, and ``name`` the
-    unique name of the group. ``global_ranks`` has the rank in the world group of each rank, and
-    ``backend`` the name of the backend, as it was asked for.
+    ``rank`` is this task's rank, ``size`` the number of ranks, ``name`` the group's unique name,
+    ``global_ranks`` each rank's rank in the world group, and ``backend`` the backend's name.
 
-    Collectives must be called by all ranks of the group, in the same order, with arrays of the same
-    type and number of elements. Arrays are numpy's, or CPU tensors of torch; operations read and
-    write their memory. With ``async_op=True`` an operation returns a :class:`Work` at once; else it
-    returns when it is done. ``timeout``, in seconds or a ``timedelta``, is for this operation,
-    instead of the group's.
-
-    When a rank fails, is killed, or leaves while others wait for it, or an operation misses its
-    deadline, every pending and future operation of the group raises on every rank.
-
-    Several threads may use a group; each has a connection of its own.
+    All ranks must call the same collectives in the same order, with arrays of the same type and
+    number of elements. With ``async_op=True`` an operation returns a :class:`Work` at once; else it
+    blocks until it is done. ``timeout``, in seconds or a ``timedelta``, replaces the group's. When
+    a rank fails or leaves, or an operation misses its deadline, every pending and future operation
+    raises on every rank. Thread-safe; each thread has a connection of its own.
     """
 
     def __init__(

@@ -48,19 +48,18 @@ def run(
 ) -> List[Any]:
     """Run ``fn(*args, **kwargs)`` as ``num_ranks`` ranks, and return their results, by rank.
 
-    Each rank has joined the world group when ``fn`` is called. The lines that ranks print appear
-    here, each with ``[rank N]`` before it. When a rank fails, all ranks stop, and the first
-    exception is raised here, with the rank's stack trace as its cause. It is raised as
-    :class:`RankFailedError` if it cannot be pickled, is too large, is ``SystemExit`` or the like,
-    or if ranks do not report to this process. Blocks until all ranks have ended.
+    Each rank has joined the world group when ``fn`` is called. Lines that ranks print appear here,
+    with ``[rank N]`` before them. When a rank fails, all ranks stop, and the first exception is
+    raised here, with the rank's stack trace as its cause; as :class:`RankFailedError` if it cannot
+    be pickled, is too large, is ``SystemExit`` or the like, or if ranks do not report to this
+    process. Blocks until all ranks have ended.
 
     :param fn: called once on each rank; it and its results must be picklable by cloudpickle
     :param spark: the session; by default the active one
-    :param stream: whether ranks report printed lines and exceptions to this process, over Spark's
-        own RPC. By default they do, except with Spark Connect, where they cannot
-    :param progress: whether a bar shows the number of ranks that are done, or the progress that
-        :func:`report_progress` reports. By default it does in terminals and notebooks, except in
-        Zeppelin, which cannot redraw a line. Needs tqdm
+    :param stream: whether ranks report printed lines and exceptions to this process; by default
+        yes, but never with Spark Connect
+    :param progress: whether a bar shows how many ranks are done, or what :func:`report_progress`
+        reports; by default in terminals and notebooks, except Zeppelin. Needs tqdm
     :raises RuntimeError: if there is no session, the session lacks the library's jar, or fewer
         slots are free than there are ranks
     :raises ValueError: if ``num_ranks`` is less than 1, or for ``stream=True`` with Spark Connect

@@ -49,15 +49,13 @@ def configure(builder: Any) -> Any:
 
         spark = configure(SparkSession.builder.master("local-cluster[2,2,1024]")).getOrCreate()
 
-    The jars, the library's and that for ``spark_collectives.ml``, are added to ``spark.jars``, and
-    the plugin to ``spark.plugins``: to the builder's values or, if it has none, to those of
-    ``spark-submit``, of ``PYSPARK_SUBMIT_ARGS`` or of ``spark-defaults.conf``. Call it before Spark
-    is used in this process: Spark loads plugins only when a session begins, and jars for them only
-    when its JVM begins.
+    Adds the library's jar and that for ``spark_collectives.ml`` to ``spark.jars``, and the plugin
+    to ``spark.plugins``: to the builder's values or, if it has none, to those of ``spark-submit``,
+    ``PYSPARK_SUBMIT_ARGS`` or ``spark-defaults.conf``. Call it before Spark is used in this
+    process.
 
-    :raises RuntimeError: if Spark's JVM runs already, as under ``spark-submit``, and was started
-        without the jar, which cannot be added any more, or with the jar of another release; or if
-        a session runs already without the plugin
+    :raises RuntimeError: if Spark's JVM was started without the jar or with that of another
+        release, or a session runs already without the plugin
     """
     _require_session_with_plugin()
     jvm = _running_jvm()

@@ -53,12 +53,10 @@ class Arrays(Protocol):
 class Work:
     """An operation that was begun with ``async_op=True``.
 
-    It proceeds, and ends, whether or not somebody waits. The arrays that it writes have their
-    result once :meth:`wait` has returned or :meth:`is_completed` has returned True; at the latest,
-    if it is a collective, when a later collective of the group has been waited for; if it is a
-    message, when a later barrier has. So it may be dropped. Until then nobody else may use the
-    arrays. If it fails and nobody asks for its error, the error is logged, unless the whole group
-    has failed. Thread-safe.
+    It ends whether or not somebody waits, so it may be dropped. Its arrays have their result once
+    :meth:`wait` has returned or :meth:`is_completed` is True, or once a later collective of the
+    group (for a message: a later barrier) has been waited for. Until then nobody else may use them.
+    An error that nobody asks for is logged, unless the whole group has failed. Thread-safe.
     """
 
     def __init__(
@@ -104,8 +102,7 @@ class Work:
         """Wait until the operation is done, and return True.
 
         Without ``timeout``, waits until the operation's own deadline. With ``timeout``, returns
-        False if the operation is not done by then; the operation goes on. Raises the error of an
-        operation that failed.
+        False if the operation is not done by then, and the operation goes on. Raises its error.
         """
         self._wait_quietly(timeout)
         done = self._settled
