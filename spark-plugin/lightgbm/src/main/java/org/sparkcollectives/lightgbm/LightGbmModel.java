@@ -13,7 +13,6 @@ import org.apache.spark.sql.RowFactory;
 import org.apache.spark.sql.types.DataTypes;
 import org.apache.spark.sql.types.StructType;
 import org.apache.spark.util.TaskCompletionListener;
-import org.sparkcollectives.lightgbm.internal.NativeBooster;
 
 /**
  * A trained LightGBM model. To save it, write its text to a file, which every LightGBM of version

@@ -1,4 +1,4 @@
-package org.sparkcollectives.lightgbm.internal;
+package org.sparkcollectives.lightgbm;
 
 import java.util.ArrayList;
 import java.util.Collections;
@@ -20,7 +20,7 @@ import scala.Tuple2;
  *
  * <p>The kinds are the validation rows, and the rows of each label.
  */
-public final class DealtRows {
+final class DealtRows {
 
   private static final Logger LOG = LoggerFactory.getLogger(DealtRows.class);
 

@@ -1,4 +1,4 @@
-package org.sparkcollectives.lightgbm.internal;
+package org.sparkcollectives.lightgbm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

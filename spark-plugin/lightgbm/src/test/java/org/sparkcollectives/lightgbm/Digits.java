@@ -1,4 +1,4 @@
-package org.sparkcollectives.lightgbm.internal;
+package org.sparkcollectives.lightgbm;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -6,7 +6,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
-import org.sparkcollectives.lightgbm.TrainingRows;
 
 /** The digits of the examples: 64 pixels, and the class. */
 final class Digits {

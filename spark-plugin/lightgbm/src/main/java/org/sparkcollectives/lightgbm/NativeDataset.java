@@ -1,9 +1,8 @@
-package org.sparkcollectives.lightgbm.internal;
+package org.sparkcollectives.lightgbm;
 
 import com.sun.jna.Memory;
 import com.sun.jna.Pointer;
 import com.sun.jna.ptr.PointerByReference;
-import org.sparkcollectives.lightgbm.TrainingRows;
 
 /** A Dataset of LightGBM: binned rows in native memory. */
 final class NativeDataset implements AutoCloseable {

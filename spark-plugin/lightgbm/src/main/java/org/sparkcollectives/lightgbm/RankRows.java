@@ -1,13 +1,12 @@
-package org.sparkcollectives.lightgbm.internal;
+package org.sparkcollectives.lightgbm;
 
 import java.util.Arrays;
 import java.util.Optional;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.lightgbm.TrainingRows;
 
 /** What each rank has to train on. All ranks know it of all, and so decide alike. */
-public final class RankRows {
+final class RankRows {
 
   /** What a rank tells the others. */
   private record Facts(

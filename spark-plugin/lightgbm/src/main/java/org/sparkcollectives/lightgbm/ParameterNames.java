@@ -1,4 +1,4 @@
-package org.sparkcollectives.lightgbm.internal;
+package org.sparkcollectives.lightgbm;
 
 import com.sun.jna.Memory;
 import com.sun.jna.ptr.LongByReference;
@@ -8,7 +8,6 @@ import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.sparkcollectives.config.NearestName;
-import org.sparkcollectives.lightgbm.LightGbmException;
 
 /** The names of the parameters that LightGBM's library knows, aliases included. */
 final class ParameterNames {

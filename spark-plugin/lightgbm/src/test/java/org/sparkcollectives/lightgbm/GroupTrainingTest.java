@@ -1,4 +1,4 @@
-package org.sparkcollectives.lightgbm.internal;
+package org.sparkcollectives.lightgbm;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -17,9 +17,6 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
-import org.sparkcollectives.lightgbm.LightGbmException;
-import org.sparkcollectives.lightgbm.LightGbmModel;
-import org.sparkcollectives.lightgbm.TrainingRows;
 import org.sparkcollectives.testing.GroupRuns;
 
 /** Training in the threads of one process, which are ranks of a group. */

@@ -1,4 +1,4 @@
-package org.sparkcollectives.lightgbm.internal;
+package org.sparkcollectives.lightgbm;
 
 import com.sun.jna.Library;
 import java.io.IOException;
@@ -10,7 +10,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.sparkcollectives.ProcessGroup;
-import org.sparkcollectives.lightgbm.TrainingRows;
 
 /** Trains over LightGBM's own sockets, with the bins that the group makes. */
 final class SocketTraining {

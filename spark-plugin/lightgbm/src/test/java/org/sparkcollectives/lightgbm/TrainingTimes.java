@@ -1,4 +1,4 @@
-package org.sparkcollectives.lightgbm.internal;
+package org.sparkcollectives.lightgbm;
 
 import java.io.IOException;
 import java.util.Arrays;
@@ -12,7 +12,6 @@ import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Rendezvous;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.lightgbm.TrainingRows;
 
 /**
  * Times trainings over LightGBM's own sockets and over a group, in turns, with the same bins. Runs

@@ -1,4 +1,4 @@
-package org.sparkcollectives.lightgbm.internal;
+package org.sparkcollectives.lightgbm;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -9,7 +9,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkcollectives.lightgbm.LightGbmException;
 
 /** Loading LightGBM, once or several times in a process. */
 class LightGbmLibraryTest {

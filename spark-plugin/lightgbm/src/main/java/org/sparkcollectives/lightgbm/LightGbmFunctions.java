@@ -1,4 +1,4 @@
-package org.sparkcollectives.lightgbm.internal;
+package org.sparkcollectives.lightgbm;
 
 import com.sun.jna.Callback;
 import com.sun.jna.Library;

@@ -1,4 +1,4 @@
-package org.sparkcollectives.lightgbm.internal;
+package org.sparkcollectives.lightgbm;
 
 import com.sun.jna.Function;
 import com.sun.jna.Memory;
@@ -12,7 +12,6 @@ import java.util.Map;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.lightgbm.LightGbmException;
 
 /**
  * LightGBM's network over a group: LightGBM calls back for its two collectives, on the thread that

@@ -1,4 +1,4 @@
-package org.sparkcollectives.lightgbm.internal;
+package org.sparkcollectives.lightgbm;
 
 import static org.apache.spark.sql.functions.coalesce;
 import static org.apache.spark.sql.functions.col;
@@ -9,11 +9,9 @@ import java.util.Iterator;
 import org.apache.spark.ml.linalg.Vector;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
-import org.sparkcollectives.lightgbm.LightGbmColumns;
-import org.sparkcollectives.lightgbm.TrainingRows;
 
 /** Reads the columns of a dataset that a training needs: features, label, weight, validation. */
-public record DatasetRows(LightGbmColumns columns) implements Serializable {
+record DatasetRows(LightGbmColumns columns) implements Serializable {
 
   private static final long serialVersionUID = 1;
 

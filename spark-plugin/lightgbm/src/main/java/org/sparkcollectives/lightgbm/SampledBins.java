@@ -1,4 +1,4 @@
-package org.sparkcollectives.lightgbm.internal;
+package org.sparkcollectives.lightgbm;
 
 import com.sun.jna.Memory;
 import java.nio.ByteBuffer;
@@ -11,7 +11,6 @@ import java.util.Random;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.lightgbm.TrainingRows;
 
 /**
  * Finds the bins of the features before LightGBM's network begins, from a sample of all ranks'

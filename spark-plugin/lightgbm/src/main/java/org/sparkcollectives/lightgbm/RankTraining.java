@@ -1,12 +1,10 @@
-package org.sparkcollectives.lightgbm.internal;
+package org.sparkcollectives.lightgbm;
 
 import java.io.Serializable;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import org.sparkcollectives.ProcessGroup;
-import org.sparkcollectives.lightgbm.LightGbmException;
-import org.sparkcollectives.lightgbm.TrainingRows;
 
 /**
  * Trains as one rank of a group, on the thread that calls it: all of LightGBM's network belongs to
@@ -18,7 +16,7 @@ import org.sparkcollectives.lightgbm.TrainingRows;
  * @param library the path of LightGBM's library; empty for that of the jar
  * @param threads of LightGBM
  */
-public record RankTraining(
+record RankTraining(
     Map<String, String> parameters, int rounds, int earlyStopping, String library, int threads)
     implements Serializable {
 

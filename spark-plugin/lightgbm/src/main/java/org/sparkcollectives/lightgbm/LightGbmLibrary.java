@@ -1,4 +1,4 @@
-package org.sparkcollectives.lightgbm.internal;
+package org.sparkcollectives.lightgbm;
 
 import com.sun.jna.Library;
 import com.sun.jna.Native;
@@ -10,7 +10,6 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.HashMap;
 import java.util.Map;
-import org.sparkcollectives.lightgbm.LightGbmException;
 
 /**
  * LightGBM's library, which the user brings: a path, or the jar {@code

@@ -1,4 +1,4 @@
-package org.sparkcollectives.lightgbm.internal;
+package org.sparkcollectives.lightgbm;
 
 import com.sun.jna.Memory;
 import com.sun.jna.Pointer;
@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /** A Booster of LightGBM: an ensemble of trees that grows, or that predicts. Not thread-safe. */
-public final class NativeBooster implements AutoCloseable {
+final class NativeBooster implements AutoCloseable {
 
   private static final int VALIDATION = 1;
   private static final int ALL_ITERATIONS = -1;
