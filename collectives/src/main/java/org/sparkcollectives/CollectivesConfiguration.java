@@ -263,7 +263,7 @@ public final class CollectivesConfiguration {
           .check(value -> value >= 0, "0 or more")
           .defaultsTo(256L << 20);
 
-  /** See {@link org.sparkcollectives.internal.failure.Heartbeat}. */
+  /** See {@link org.sparkcollectives.internal.liveness.Heartbeat}. */
   public static final ConfigEntry<Duration> HEARTBEAT_TIMEOUT =
       ConfigEntry.duration("spark.collectives.heartbeat.timeout")
           .doc(
@@ -275,7 +275,7 @@ public final class CollectivesConfiguration {
           .check(value -> !value.isNegative(), "0 or more")
           .defaultsTo(Duration.ofSeconds(10));
 
-  /** See {@link org.sparkcollectives.internal.failure.Heartbeat}. */
+  /** See {@link org.sparkcollectives.internal.liveness.Heartbeat}. */
   public static final ConfigEntry<Duration> HEARTBEAT_INTERVAL =
       ConfigEntry.duration("spark.collectives.heartbeat.interval")
           .doc(
@@ -287,7 +287,7 @@ public final class CollectivesConfiguration {
           .check(value -> !value.isNegative(), "0 or more")
           .defaultsTo(Duration.ofSeconds(1));
 
-  /** See {@link org.sparkcollectives.internal.failure.WatchdogGuard}. */
+  /** See {@link org.sparkcollectives.internal.liveness.WatchdogGuard}. */
   public static final ConfigEntry<Duration> WATCHDOG_TIMEOUT =
       ConfigEntry.duration("spark.collectives.watchdog.timeout")
           .doc(

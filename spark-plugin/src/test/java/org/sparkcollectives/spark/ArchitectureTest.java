@@ -199,6 +199,25 @@ class ArchitectureTest {
   }
 
   @Test
+  void workNeedsWhatEndsGroupsAndThatWhatObservesRanks() {
+    String internal = "org.sparkcollectives.internal.";
+    noClasses()
+        .that()
+        .resideInAPackage(internal + "liveness")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(internal + "failure", internal + "work")
+        .check(LIBRARY);
+    noClasses()
+        .that()
+        .resideInAPackage(internal + "failure")
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage(internal + "work")
+        .check(LIBRARY);
+  }
+
+  @Test
   void nothingBelowKnowsOfTraining() {
     noClasses()
         .that()

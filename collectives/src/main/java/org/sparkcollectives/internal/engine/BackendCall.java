@@ -2,7 +2,7 @@ package org.sparkcollectives.internal.engine;
 
 import java.util.List;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.internal.failure.TimeLimit;
+import org.sparkcollectives.internal.work.TimeLimit;
 import org.sparkcollectives.spi.BackendOperation;
 import org.sparkcollectives.spi.OperationSpec;
 

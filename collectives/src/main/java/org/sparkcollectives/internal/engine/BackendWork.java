@@ -6,8 +6,8 @@ import java.util.concurrent.locks.LockSupport;
 import org.sparkcollectives.DeviceStream;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.Work;
-import org.sparkcollectives.internal.failure.LeaveTracker;
-import org.sparkcollectives.internal.failure.PendingWork;
+import org.sparkcollectives.internal.liveness.LeaveTracker;
+import org.sparkcollectives.internal.work.PendingWork;
 import org.sparkcollectives.spi.BackendOperation;
 import org.sparkcollectives.spi.BackendOperations;
 
@@ -119,7 +119,7 @@ class BackendWork extends PendingWork implements BackendOperations.Begun {
   }
 
   @Override
-  protected void groupFailed() {
+  public void groupFailed() {
     complete(monitor().state().exceptionFor(describe()));
   }
 
@@ -128,7 +128,7 @@ class BackendWork extends PendingWork implements BackendOperations.Begun {
    * or times out.
    */
   @Override
-  protected int departedPeer(LeaveTracker leaves) {
+  public int departedPeer(LeaveTracker leaves) {
     return pointToPoint ? -1 : leaves.leftBefore(sequenceNumber());
   }
 

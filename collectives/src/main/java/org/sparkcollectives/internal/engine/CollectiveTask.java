@@ -3,9 +3,9 @@ package org.sparkcollectives.internal.engine;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.internal.failure.LeaveTracker;
-import org.sparkcollectives.internal.failure.PendingWork;
-import org.sparkcollectives.internal.failure.TimeLimit;
+import org.sparkcollectives.internal.liveness.LeaveTracker;
+import org.sparkcollectives.internal.work.PendingWork;
+import org.sparkcollectives.internal.work.TimeLimit;
 import org.sparkcollectives.spi.OperationSpec;
 
 /** A collective in its group's queue. */
@@ -38,14 +38,14 @@ abstract class CollectiveTask extends PendingWork implements QueuedTask {
   }
 
   @Override
-  protected final void groupFailed() {
+  public final void groupFailed() {
     if (taken.compareAndSet(false, true)) {
       complete(monitor().state().exceptionFor(describe()));
     }
   }
 
   @Override
-  protected final int departedPeer(LeaveTracker leaves) {
+  public final int departedPeer(LeaveTracker leaves) {
     // A task in the queue waits for the operation before it, which may yet succeed.
     return taken.get() ? leaves.leftBefore(sequenceNumber()) : -1;
   }

@@ -2,7 +2,7 @@ package org.sparkcollectives.internal.engine;
 
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
-import org.sparkcollectives.internal.failure.LeaveTracker;
+import org.sparkcollectives.internal.liveness.LeaveTracker;
 
 /**
  * An operation that a backend carries out by itself after the ranks have compared their calls. They
@@ -88,7 +88,7 @@ final class ComparedWork extends BackendWork implements QueuedTask {
    * best.
    */
   @Override
-  protected void groupFailed() {
+  public void groupFailed() {
     if (state.compareAndSet(State.QUEUED, State.COMPARED)) {
       super.groupFailed();
       compared.countDown();
@@ -102,7 +102,7 @@ final class ComparedWork extends BackendWork implements QueuedTask {
    * may yet succeed.
    */
   @Override
-  protected int departedPeer(LeaveTracker leaves) {
+  public int departedPeer(LeaveTracker leaves) {
     return state.get() == State.QUEUED ? -1 : super.departedPeer(leaves);
   }
 }

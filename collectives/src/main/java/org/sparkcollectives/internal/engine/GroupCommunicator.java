@@ -6,7 +6,6 @@ import java.util.Optional;
 import java.util.function.IntFunction;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
-import org.sparkcollectives.internal.failure.RunAll;
 import org.sparkcollectives.internal.transport.Communicator;
 import org.sparkcollectives.internal.transport.GroupMemory;
 import org.sparkcollectives.internal.transport.Hierarchy;
@@ -16,6 +15,7 @@ import org.sparkcollectives.internal.transport.Progress;
 import org.sparkcollectives.internal.transport.Reach;
 import org.sparkcollectives.internal.transport.Stripes;
 import org.sparkcollectives.internal.transport.heap.HeapRegion;
+import org.sparkcollectives.internal.work.RunAll;
 
 /**
  * The peers of one rank in one group, each over the best path that there is to it. The topology is

@@ -1,7 +1,7 @@
 package org.sparkcollectives.internal.engine;
 
-import org.sparkcollectives.internal.failure.GroupMonitor;
-import org.sparkcollectives.internal.failure.Watchdog;
+import org.sparkcollectives.internal.liveness.Watchdog;
+import org.sparkcollectives.internal.work.GroupMonitor;
 
 /**
  * Polls one rank's group for the watchdog.

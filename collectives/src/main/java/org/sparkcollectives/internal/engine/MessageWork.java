@@ -3,14 +3,14 @@ package org.sparkcollectives.internal.engine;
 import java.util.List;
 import java.util.function.Supplier;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.internal.failure.GroupMonitor;
-import org.sparkcollectives.internal.failure.LeaveTracker;
-import org.sparkcollectives.internal.failure.PendingWork;
-import org.sparkcollectives.internal.failure.TimeLimit;
+import org.sparkcollectives.internal.liveness.LeaveTracker;
 import org.sparkcollectives.internal.pointtopoint.MessageMatcher;
 import org.sparkcollectives.internal.pointtopoint.MessagePath;
 import org.sparkcollectives.internal.pointtopoint.PostedReceive;
 import org.sparkcollectives.internal.pointtopoint.PostedSend;
+import org.sparkcollectives.internal.work.GroupMonitor;
+import org.sparkcollectives.internal.work.PendingWork;
+import org.sparkcollectives.internal.work.TimeLimit;
 import org.sparkcollectives.spi.OperationSpec;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
@@ -52,7 +52,7 @@ abstract class MessageWork extends PendingWork {
   }
 
   @Override
-  protected int departedPeer(LeaveTracker leaves) {
+  public int departedPeer(LeaveTracker leaves) {
     int left = leftPeer(leaves);
     // This is read last: a peer may match this message and leave between the two reads.
     return matched ? -1 : left;
@@ -128,7 +128,7 @@ abstract class MessageWork extends PendingWork {
     }
 
     @Override
-    protected void groupFailed() {
+    public void groupFailed() {
       posted.cancel();
       complete(monitor().state().exceptionFor(describe()));
     }
@@ -175,7 +175,7 @@ abstract class MessageWork extends PendingWork {
     }
 
     @Override
-    protected void groupFailed() {
+    public void groupFailed() {
       // In this order: what is not posted yet when it is withdrawn is over when it is posted.
       posted.cancel();
       matcher.withdraw(posted);

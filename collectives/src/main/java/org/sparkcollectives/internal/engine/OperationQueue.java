@@ -6,9 +6,9 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkcollectives.internal.failure.GroupMonitor;
-import org.sparkcollectives.internal.failure.PendingWork;
-import org.sparkcollectives.internal.failure.RankProgress;
+import org.sparkcollectives.internal.liveness.RankProgress;
+import org.sparkcollectives.internal.work.GroupMonitor;
+import org.sparkcollectives.internal.work.PendingWork;
 import org.sparkcollectives.spi.OperationSpec;
 
 /**

@@ -3,10 +3,10 @@ package org.sparkcollectives.internal.engine;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
 import org.sparkcollectives.Work;
-import org.sparkcollectives.internal.failure.GroupMonitor;
-import org.sparkcollectives.internal.failure.TimeLimit;
 import org.sparkcollectives.internal.pointtopoint.MessageMatcher;
 import org.sparkcollectives.internal.pointtopoint.MessagePath;
+import org.sparkcollectives.internal.work.GroupMonitor;
+import org.sparkcollectives.internal.work.TimeLimit;
 import org.sparkcollectives.spi.OperationSpec;
 import org.sparkcollectives.spi.tensor.HostTensor;
 

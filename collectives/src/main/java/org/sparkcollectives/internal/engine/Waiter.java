@@ -1,11 +1,11 @@
 package org.sparkcollectives.internal.engine;
 
 import java.time.Duration;
-import org.sparkcollectives.internal.failure.GroupMonitor;
 import org.sparkcollectives.internal.transport.EventCount;
 import org.sparkcollectives.internal.transport.Progress;
 import org.sparkcollectives.internal.transport.shm.Doorbell;
 import org.sparkcollectives.internal.transport.tcp.SocketWait;
+import org.sparkcollectives.internal.work.GroupMonitor;
 
 /**
  * Waits for the peers of a rank, in one of the rank's threads: for its sends to go out, and for

@@ -8,6 +8,10 @@ import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.ErrorHandling;
 import org.sparkcollectives.Failure;
+import org.sparkcollectives.internal.liveness.BackgroundCalls;
+import org.sparkcollectives.internal.liveness.RankHost;
+import org.sparkcollectives.internal.liveness.StoreWatch;
+import org.sparkcollectives.internal.liveness.TimeSource;
 import org.sparkcollectives.spi.failure.FailureCodec;
 import org.sparkcollectives.spi.failure.PublishedFailure;
 import org.sparkcollectives.spi.failure.RankIdentity;
@@ -28,7 +32,7 @@ import org.sparkcollectives.store.Store;
  *
  * <p>Nothing here blocks the caller; the store is used in the background only.
  */
-final class AbortPropagation implements AutoCloseable {
+public final class AbortPropagation implements AutoCloseable {
 
   /** The time for which a rank that knows only a consequence waits for a better record. */
   static final Duration SETTLE = Duration.ofMillis(100);
@@ -71,7 +75,7 @@ final class AbortPropagation implements AutoCloseable {
   private final AtomicReference<Unanswered> unanswered = new AtomicReference<>();
 
   /** Begins to listen for the failures of other ranks. */
-  AbortPropagation(
+  public AbortPropagation(
       Store groupStore, GroupState state, RankIdentity self, ErrorHandling mode, RankHost host) {
     Store store = groupStore.withTimeout(STORE_TIMEOUT);
     this.published = new PublishedFailure(store);
@@ -109,7 +113,7 @@ final class AbortPropagation implements AutoCloseable {
    * Looks for a failure of another rank where the store does not tell of it by itself. Does not
    * block.
    */
-  void poll() {
+  public void poll() {
     watch.poll();
   }
 
@@ -117,7 +121,7 @@ final class AbortPropagation implements AutoCloseable {
    * Fails the group if a failure is known and the store has not answered in time. Called by the
    * watchdog; does not block.
    */
-  void failIfUnanswered() {
+  public void failIfUnanswered() {
     Unanswered known = unanswered.get();
     if (known != null && time.nanos() - known.endNanos() >= 0 && !state.failed()) {
       LOG.warn(
@@ -128,7 +132,7 @@ final class AbortPropagation implements AutoCloseable {
   }
 
   /** Looks for a failure of another rank in any store. Does not block. */
-  void read() {
+  public void read() {
     watch.read();
   }
 
@@ -254,7 +258,7 @@ final class AbortPropagation implements AutoCloseable {
    *
    * @return whether it is published
    */
-  boolean awaitPublished(Duration atMost) {
+  public boolean awaitPublished(Duration atMost) {
     return background.await(atMost);
   }
 

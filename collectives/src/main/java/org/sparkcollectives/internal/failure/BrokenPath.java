@@ -10,6 +10,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.Failure;
+import org.sparkcollectives.internal.liveness.BackgroundCalls;
+import org.sparkcollectives.internal.liveness.LeaveTracker;
+import org.sparkcollectives.internal.liveness.ProgressAnswers;
+import org.sparkcollectives.internal.liveness.RankHost;
+import org.sparkcollectives.internal.liveness.TimeSource;
 import org.sparkcollectives.internal.rendezvous.Membership;
 
 /**
@@ -23,7 +28,7 @@ import org.sparkcollectives.internal.rendezvous.Membership;
  * the rank that failed has a moment to publish why. If none does, the ranks that do not answer a
  * question are named.
  */
-final class BrokenPath {
+public final class BrokenPath {
 
   /** The time in which the first cause may arrive; its arrival ends the wait. */
   private static final Duration PATIENCE = Duration.ofSeconds(1);
@@ -45,7 +50,7 @@ final class BrokenPath {
    *
    * @param ask asks the ranks; blocks for a second or two
    */
-  BrokenPath(
+  public BrokenPath(
       Membership members,
       GroupState state,
       Supplier<ProgressAnswers> ask,

@@ -1,6 +1,7 @@
 package org.sparkcollectives.internal.failure;
 
 import java.time.Duration;
+import org.sparkcollectives.internal.liveness.StoreSilence;
 
 /**
  * The time that the close of a group may take, together with the groups made from it: they share

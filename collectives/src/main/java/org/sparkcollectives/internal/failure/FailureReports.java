@@ -7,6 +7,8 @@ import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupAbortedException;
+import org.sparkcollectives.internal.liveness.RankHost;
+import org.sparkcollectives.internal.liveness.TimeSource;
 import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.spi.LogContext;
 import org.sparkcollectives.spi.RankContext;
@@ -34,7 +36,7 @@ public final class FailureReports {
   private final BrokenPath brokenPath;
   private final TimeSource time;
 
-  FailureReports(
+  public FailureReports(
       Membership members,
       GroupState state,
       AbortPropagation propagation,
@@ -70,7 +72,7 @@ public final class FailureReports {
   }
 
   /** Reports that the task was killed. */
-  void killed(String reason) {
+  public void killed(String reason) {
     Failure.Kind kind =
         context.isStoppedWithOthers() ? Failure.Kind.STAGE_STOPPED : Failure.Kind.KILLED;
     propagation.rankFailed(
@@ -86,12 +88,12 @@ public final class FailureReports {
   }
 
   /** Reports that a waiting thread was interrupted. */
-  void interrupted() {
+  public void interrupted() {
     killed(context.isKilled() ? context.killReason() : "its thread was interrupted");
   }
 
   /** Reports that the path to a peer broke, which may be a consequence: see {@link BrokenPath}. */
-  void pathBroken(int peer, Throwable cause) {
+  public void pathBroken(int peer, Throwable cause) {
     if (!state.failed()) {
       report(Blame.ofPath(peer, cause), "", -1);
     }
@@ -101,7 +103,7 @@ public final class FailureReports {
    * Reports that the process of a rank sends no heartbeat. The rank may be this one, as others see
    * it.
    */
-  void unresponsive(int groupRank, String cause) {
+  public void unresponsive(int groupRank, String cause) {
     if (!state.failed()) {
       propagation.rankFailed(
           members.identityOf(groupRank).failure(Failure.Kind.UNRESPONSIVE, "", -1, cause), null);
@@ -109,7 +111,7 @@ public final class FailureReports {
   }
 
   /** Reports that a peer refused a message of a collective, because it is in another. */
-  void refused(CollectiveMismatchException mismatch) {
+  public void refused(CollectiveMismatchException mismatch) {
     propagation.operationFailed(
         self.failure(Failure.Kind.EXCEPTION, "", -1, mismatch),
         operation -> ownFailure(operation, mismatch));
@@ -161,7 +163,7 @@ public final class FailureReports {
   }
 
   /** Reports that a peer has left for which an operation waits. */
-  void peerFinished(MonitoredWork work, int peer) {
+  public void peerFinished(MonitoredWork work, int peer) {
     propagation.operationFailed(
         members
             .identityOf(peer)

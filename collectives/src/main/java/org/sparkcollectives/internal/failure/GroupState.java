@@ -125,7 +125,7 @@ public final class GroupState implements Cancellation {
   }
 
   /** Returns whether the group is closing or closed, so that no operation may begin any more. */
-  boolean isClosing() {
+  public boolean isClosing() {
     return phase().compareTo(Phase.CLOSING) >= 0;
   }
 
@@ -169,7 +169,7 @@ public final class GroupState implements Cancellation {
    *
    * @return whether this call failed it
    */
-  boolean fail(Failure record) {
+  public boolean fail(Failure record) {
     // The record may be another rank's that came before the one this rank noticed, or may tell no
     // more than this rank knows.
     Noticed own = status.get().noticed();
@@ -185,7 +185,7 @@ public final class GroupState implements Cancellation {
    * @param exceptionFor makes the exception of an operation from the operation's description
    * @return whether this call failed it
    */
-  boolean fail(Failure record, Function<String, CollectiveException> exceptionFor) {
+  public boolean fail(Failure record, Function<String, CollectiveException> exceptionFor) {
     Status before =
         change(
             now ->
@@ -233,7 +233,7 @@ public final class GroupState implements Cancellation {
   }
 
   /** Closes the group. */
-  void close() {
+  public void close() {
     change(now -> now.in(Phase.CLOSED));
   }
 

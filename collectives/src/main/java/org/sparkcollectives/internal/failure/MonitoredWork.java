@@ -2,6 +2,7 @@ package org.sparkcollectives.internal.failure;
 
 import java.time.Duration;
 import org.sparkcollectives.Work;
+import org.sparkcollectives.internal.liveness.LeaveTracker;
 
 /** The work of one operation, as the code that monitors its group sees it. */
 public abstract class MonitoredWork implements Work {
@@ -12,22 +13,22 @@ public abstract class MonitoredWork implements Work {
   /** Ends the work, unless it has ended. */
   public abstract void complete(Throwable cause);
 
-  abstract boolean isOverdue(long nowNanos);
+  public abstract boolean isOverdue(long nowNanos);
 
   /** Returns for how long the work has been pending. */
-  abstract long ageNanos(long nowNanos);
+  public abstract long ageNanos(long nowNanos);
 
   /**
    * Returns the timeout that the user has set for the call of which this is all or a part, with its
    * extension.
    */
-  abstract Duration statedTimeout();
+  public abstract Duration statedTimeout();
 
   /** Ends the work if the group has failed and no thread runs the work that would notice. */
-  protected abstract void groupFailed();
+  public abstract void groupFailed();
 
   /** Returns the rank that has left without doing its part in this work, or -1. */
-  protected abstract int departedPeer(LeaveTracker left);
+  public abstract int departedPeer(LeaveTracker left);
 
   /** Returns the rank that has not come, as far as an overdue work knows that by itself, or -1. */
   protected int lateRank() {

@@ -5,6 +5,10 @@ import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.GroupStatus;
+import org.sparkcollectives.internal.liveness.BackgroundCalls;
+import org.sparkcollectives.internal.liveness.JvmStatus;
+import org.sparkcollectives.internal.liveness.RankHost;
+import org.sparkcollectives.internal.liveness.StoreWatch;
 import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.spi.RankAnswer;
 import org.sparkcollectives.spi.RankRequest;
@@ -14,7 +18,7 @@ import org.sparkcollectives.store.Store;
  * Answers requests that reach a rank through the store of its first group, in the background: at
  * once if the store can be watched, else within a second.
  */
-final class RankControl implements AutoCloseable {
+public final class RankControl implements AutoCloseable {
 
   private static final Duration STORE_TIMEOUT = Duration.ofSeconds(5);
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(2);
@@ -31,7 +35,7 @@ final class RankControl implements AutoCloseable {
    * Creates the control of a rank, and begins to listen for requests in the world's part of the
    * store.
    */
-  RankControl(Membership world, Store store, RankDumps dumps, RankHost host) {
+  public RankControl(Membership world, Store store, RankDumps dumps, RankHost host) {
     this.world = world;
     this.store = store.withTimeout(STORE_TIMEOUT);
     this.dumps = dumps;
@@ -94,7 +98,7 @@ final class RankControl implements AutoCloseable {
   }
 
   /** Reads requests periodically, if the store cannot be watched. Does not block. */
-  void poll() {
+  public void poll() {
     watch.poll();
   }
 

@@ -10,6 +10,8 @@ import org.sparkcollectives.FlightDump;
 import org.sparkcollectives.FlightRecord;
 import org.sparkcollectives.FlightRecorder;
 import org.sparkcollectives.GroupStatus;
+import org.sparkcollectives.internal.liveness.BackgroundCalls;
+import org.sparkcollectives.internal.liveness.RankHost;
 import org.sparkcollectives.internal.recorder.GroupRecords;
 import org.sparkcollectives.internal.recorder.RecordRing;
 import org.sparkcollectives.internal.rendezvous.Membership;
@@ -23,7 +25,7 @@ import org.sparkcollectives.store.Store;
  * Holds the flight recorder of one rank, over all its groups, and dumps it: once when the first of
  * the groups fails, and on every request. Dumps are made in the background.
  */
-final class RankDumps implements AutoCloseable {
+public final class RankDumps implements AutoCloseable {
 
   private static final Duration STORE_TIMEOUT = Duration.ofSeconds(5);
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(2);
@@ -38,7 +40,7 @@ final class RankDumps implements AutoCloseable {
   private final AtomicBoolean failureDumped = new AtomicBoolean();
 
   /** Creates the recorder of a rank, with the world's part of the store. */
-  RankDumps(Membership world, Store store, RankHost host) {
+  public RankDumps(Membership world, Store store, RankHost host) {
     this.context = host.context();
     this.ring =
         new RecordRing(context.configuration().get(CollectivesConfiguration.FLIGHT_RECORDER_SIZE));
@@ -49,7 +51,7 @@ final class RankDumps implements AutoCloseable {
   }
 
   /** Begins to record a group of this rank, and dumps if it fails. */
-  GroupRecords join(Membership members, GroupState state) {
+  public GroupRecords join(Membership members, GroupState state) {
     if (context.configuration().get(CollectivesConfiguration.FLIGHT_RECORDER_DUMP_ON_FAILURE)) {
       state.onFailure(
           () -> {
@@ -66,7 +68,7 @@ final class RankDumps implements AutoCloseable {
   }
 
   /** Returns the recorder as a user of one of the groups sees it. */
-  FlightRecorder of(GroupRecords group) {
+  public FlightRecorder of(GroupRecords group) {
     return new FlightRecorder() {
       @Override
       public List<FlightRecord> records() {
@@ -91,7 +93,7 @@ final class RankDumps implements AutoCloseable {
   }
 
   /** Returns whether hashes of inputs and outputs are recorded. */
-  boolean recordsHashes() {
+  public boolean recordsHashes() {
     return hashes;
   }
 

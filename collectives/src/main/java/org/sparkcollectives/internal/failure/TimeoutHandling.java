@@ -7,6 +7,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.Failure;
+import org.sparkcollectives.internal.liveness.BackgroundCalls;
+import org.sparkcollectives.internal.liveness.ProgressAnswers;
+import org.sparkcollectives.internal.liveness.ProgressInquiry;
+import org.sparkcollectives.internal.liveness.RankHost;
+import org.sparkcollectives.internal.liveness.ThreadStack;
+import org.sparkcollectives.internal.liveness.TimeSource;
 import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.spi.failure.RankIdentity;
 
@@ -14,7 +20,7 @@ import org.sparkcollectives.spi.failure.RankIdentity;
  * Handles the timeout of an operation: asks all ranks which of them have not joined it and where
  * they are instead, and fails the group with the answers.
  */
-final class TimeoutHandling {
+public final class TimeoutHandling {
 
   private static final Logger LOG = LoggerFactory.getLogger(TimeoutHandling.class);
 
@@ -26,7 +32,7 @@ final class TimeoutHandling {
   private final AtomicBoolean inquiring = new AtomicBoolean();
 
   /** Creates the handling of timeouts of one rank's operations in a group. */
-  TimeoutHandling(
+  public TimeoutHandling(
       Membership members, ProgressInquiry inquiry, AbortPropagation propagation, RankHost host) {
     this.members = members;
     this.inquiry = inquiry;
@@ -39,7 +45,7 @@ final class TimeoutHandling {
    * Fails the group because this work is overdue, unless it ends meanwhile. Does not block; called
    * repeatedly as long as the work is overdue.
    */
-  void handle(MonitoredWork work) {
+  public void handle(MonitoredWork work) {
     if (!inquiring.compareAndSet(false, true)) {
       return;
     }

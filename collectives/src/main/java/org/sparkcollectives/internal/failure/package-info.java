@@ -1,10 +1,10 @@
 /**
- * Detects failures, carries them to all ranks, and ends groups.
+ * Turns what a rank notices into the end of its groups: who is to blame, the record that other
+ * ranks read, and what the operations of this rank throw.
  *
- * <p>{@link org.sparkcollectives.internal.failure.GroupMonitor} is polled by the {@link
- * org.sparkcollectives.internal.failure.Watchdog} and puts the rest together: what a rank notices
- * goes to {@code FailureReports}, from there as a record to {@code AbortPropagation}, and {@link
- * org.sparkcollectives.internal.failure.GroupState} holds what the group fails with. Whatever
- * listens to a key of the group's store does so with a {@code StoreWatch}.
+ * <p>What a rank notices goes to {@link org.sparkcollectives.internal.failure.FailureReports}, from
+ * there as a record to {@link org.sparkcollectives.internal.failure.AbortPropagation}, and {@link
+ * org.sparkcollectives.internal.failure.GroupState} holds what the group fails with. {@link
+ * org.sparkcollectives.internal.failure.TimeoutHandling} asks at a deadline who is missing.
  */
 package org.sparkcollectives.internal.failure;

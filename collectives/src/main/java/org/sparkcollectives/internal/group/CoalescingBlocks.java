@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.sparkcollectives.Coalescing;
 import org.sparkcollectives.Work;
-import org.sparkcollectives.internal.failure.RunAll;
+import org.sparkcollectives.internal.work.RunAll;
 import org.sparkcollectives.spi.Backend;
 
 /** The blocks of operations that threads have opened in a group, at most one for each thread. */

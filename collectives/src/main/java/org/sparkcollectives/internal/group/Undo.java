@@ -2,7 +2,7 @@ package org.sparkcollectives.internal.group;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
-import org.sparkcollectives.internal.failure.RunAll;
+import org.sparkcollectives.internal.work.RunAll;
 
 /**
  * The steps that take back what was made so far, for when making the rest fails. Not thread-safe.

@@ -10,6 +10,7 @@ import org.sparkcollectives.Failure;
 import org.sparkcollectives.PeerFailedException;
 import org.sparkcollectives.TransportException;
 import org.sparkcollectives.internal.failure.Blame.Whose;
+import org.sparkcollectives.internal.liveness.Ranks;
 import org.sparkcollectives.internal.transport.LentTensorException;
 import org.sparkcollectives.spi.tensor.FaultyMemory;
 import org.sparkcollectives.spi.tensor.HostTensor;

@@ -14,7 +14,14 @@ import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.PeerFailedException;
 import org.sparkcollectives.TransportException;
+import org.sparkcollectives.internal.liveness.FakeTime;
+import org.sparkcollectives.internal.liveness.HeartbeatElection;
+import org.sparkcollectives.internal.liveness.RankHeartbeat;
+import org.sparkcollectives.internal.liveness.RankHost;
+import org.sparkcollectives.internal.liveness.Ranks;
 import org.sparkcollectives.internal.rendezvous.Membership;
+import org.sparkcollectives.internal.work.GroupMonitor;
+import org.sparkcollectives.internal.work.StubWork;
 import org.sparkcollectives.spi.failure.PublishedFailure;
 import org.sparkcollectives.store.HashStore;
 

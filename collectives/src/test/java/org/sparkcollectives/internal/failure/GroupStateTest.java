@@ -15,6 +15,7 @@ import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.PeerFailedException;
 import org.sparkcollectives.internal.failure.GroupState.Phase;
+import org.sparkcollectives.internal.liveness.Ranks;
 import org.sparkcollectives.testing.Threads;
 
 /** Tests each transition of a group's state. */

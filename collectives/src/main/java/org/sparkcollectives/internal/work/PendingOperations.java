@@ -1,0 +1,72 @@
+package org.sparkcollectives.internal.work;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.sparkcollectives.internal.failure.FailureReports;
+import org.sparkcollectives.internal.failure.MonitoredWork;
+import org.sparkcollectives.internal.failure.TimeoutHandling;
+import org.sparkcollectives.internal.liveness.LeaveTracker;
+
+/** The operations of a rank in a group that have begun and not ended. Thread-safe. */
+final class PendingOperations {
+
+  private final Set<MonitoredWork> works = ConcurrentHashMap.newKeySet();
+
+  /**
+   * How many operations are pending.
+   *
+   * @param longestNanos for how long the oldest of them has been
+   */
+  record Count(int operations, long longestNanos) {}
+
+  void add(MonitoredWork work) {
+    works.add(work);
+  }
+
+  void remove(MonitoredWork work) {
+    works.remove(work);
+  }
+
+  /** Returns whether an operation is pending. */
+  boolean any() {
+    // The set's size is only an estimate while others add and remove.
+    return works.iterator().hasNext();
+  }
+
+  boolean anyIsOlder(long nanos, long now) {
+    return works.stream().anyMatch(work -> work.ageNanos(now) > nanos);
+  }
+
+  Count count(long now) {
+    int count = 0;
+    long longest = 0;
+    for (MonitoredWork work : works) {
+      // A work completes a moment before it is removed.
+      if (!work.isCompleted()) {
+        count++;
+        longest = Math.max(longest, work.ageNanos(now));
+      }
+    }
+    return new Count(count, longest);
+  }
+
+  /** Reports the first operation that is overdue, or waits for a rank that has left. */
+  void poll(long now, TimeoutHandling timeouts, LeaveTracker leaves, FailureReports reports) {
+    for (MonitoredWork work : works) {
+      if (work.isOverdue(now)) {
+        timeouts.handle(work);
+        return;
+      }
+      int departed = work.departedPeer(leaves);
+      if (departed >= 0) {
+        reports.peerFinished(work, departed);
+        return;
+      }
+    }
+  }
+
+  /** Ends what no thread runs, because the group has failed. Does not block. */
+  void fail() {
+    RunAll.of(works.stream().<Runnable>map(work -> work::groupFailed).toList());
+  }
+}
