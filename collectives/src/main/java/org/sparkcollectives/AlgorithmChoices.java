@@ -21,6 +21,8 @@ public record AlgorithmChoices(String group, DType dtype, ReduceOp op, List<Choi
    *
    * @param tensors where the tensors of all ranks lie; empty where that does not matter
    * @param sizes the sizes
+   * @param algorithm its name; followed by {@code (refused)} where {@link
+   *     GroupOptions#withAlgorithms} names one that cannot carry out the call
    * @param stripes in how many pieces the smallest is cut, each with connections of its own
    * @param candidates all algorithms for the collective, at the smallest size
    */

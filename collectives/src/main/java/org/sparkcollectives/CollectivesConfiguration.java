@@ -108,9 +108,9 @@ public final class CollectivesConfiguration {
   public static final ConfigEntry<Boolean> NATIVE =
       ConfigEntry.bool("spark.collectives.netty.native")
           .doc(
-              "Whether Netty uses its native code (epoll) if it is present. Only if the ranks do not"
-                  + " use the sockets themselves (`spark.collectives.tcp.direct`); otherwise Java's"
-                  + " NIO is used.")
+              "Whether Netty uses its native code (epoll) if it is present. Only if the ranks do"
+                  + " not use the sockets themselves (`spark.collectives.tcp.direct`); otherwise"
+                  + " Java's NIO is used.")
           .since("0.1.0")
           .defaultsTo(true);
 
@@ -143,8 +143,9 @@ public final class CollectivesConfiguration {
       ConfigEntry.string("spark.collectives.tcp.connections")
           .doc(
               "Over how many connections a rank sends a large collective to each peer that it"
-                  + " reaches over TCP, each with a thread of its own: 1 to 16. `auto`: two if every"
-                  + " rank can have two processors of its host, else one. The same for all ranks.")
+                  + " reaches over TCP, each with a thread of its own: 1 to 16. `auto`: two if"
+                  + " every rank can have two processors of its host, else one. The same for all"
+                  + " ranks.")
           .since("0.1.0")
           .check(value -> value.equals(AUTO) || value.matches("[1-9]|1[0-6]"), "auto, or 1 to 16")
           .defaultsTo(AUTO);
@@ -163,10 +164,10 @@ public final class CollectivesConfiguration {
   public static final ConfigEntry<Duration> WAIT_SPIN =
       ConfigEntry.duration("spark.collectives.wait.spin")
           .doc(
-              "How long a thread that waits in a collective spins before it sleeps. It does not spin"
-                  + " if a host has more ranks than processors, or if the last waits were long. 0:"
-                  + " it sleeps at once. The default for ranks in Python, which are two processes"
-                  + " each, is 30us.")
+              "How long a thread that waits in a collective spins before it sleeps. It does not"
+                  + " spin if a host has more ranks than processors, or if the last waits were"
+                  + " long. 0: it sleeps at once. The default for ranks in Python, which are two"
+                  + " processes each, is 30us.")
           .since("0.1.0")
           .check(value -> !value.isNegative(), "0 or more")
           .defaultsTo(Duration.ofNanos(200_000));
@@ -176,8 +177,8 @@ public final class CollectivesConfiguration {
       ConfigEntry.string("spark.collectives.shm.folder")
           .doc(
               "A folder in a file system that lies in memory, for the transport `shm`. Each two"
-                  + " ranks that exchange data take 1 MiB there, 512 KiB in each direction; if there"
-                  + " is no room, TCP is used.")
+                  + " ranks that exchange data take 1 MiB there, 512 KiB in each direction; if"
+                  + " there is no room, TCP is used.")
           .since("0.1.0")
           .defaultsTo("/dev/shm");
 
@@ -189,6 +190,19 @@ public final class CollectivesConfiguration {
                   + " in `cpu:netty,cuda:nccl`.")
           .since("0.1.0")
           .defaultsTo(BackendConfig.NETTY);
+
+  /** See {@link GroupOptions#withAlgorithms}. */
+  public static final ConfigEntry<List<String>> ALGORITHM =
+      ConfigEntry.list("spark.collectives.algorithm")
+          .doc(
+              "Algorithms that carry out collectives in host memory whatever they cost, by"
+                  + " [name](../internals/algorithms.md#all-algorithms): one for each operation, as"
+                  + " in `RingAllReduce,BinomialBroadcast`. Where one does not fit, the call is"
+                  + " refused, and the error lists those that do. `auto`: each operation runs the"
+                  + " one that is predicted to be the fastest. The same for all ranks.")
+          .since("0.1.0")
+          .check(value -> !value.isEmpty(), "auto, or one or more names")
+          .defaultsTo(List.of("auto"));
 
   /** See {@link GroupOptions#withDebugLevel}. */
   public static final ConfigEntry<DebugLevel> DEBUG =
@@ -338,6 +352,7 @@ public final class CollectivesConfiguration {
             WAIT_SPIN,
             SHM_FOLDER,
             BACKEND,
+            ALGORITHM,
             DEBUG,
             NAN_CHECK,
             FAKE_ERROR_ON_COLLECTIVE,

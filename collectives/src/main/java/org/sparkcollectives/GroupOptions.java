@@ -37,6 +37,7 @@ public final class GroupOptions implements Serializable {
     private Duration timeout;
     private String[] transports = {};
     private String backend = "";
+    private String[] algorithms = {};
     private DebugLevel debugLevel;
     private Boolean nanCheck;
     private ErrorHandling errorHandling;
@@ -140,6 +141,23 @@ public final class GroupOptions implements Serializable {
     return with(copy -> copy.backend = value);
   }
 
+  /**
+   * Returns these options with algorithms by name, as docs/internals/algorithms.md lists them, such
+   * as {@code "RingAllReduce"}; at most one for each operation, and all ranks give the same. They
+   * carry out the group's collectives in host memory whatever they cost; other operations run the
+   * algorithm that is predicted to be the fastest, and with {@code "auto"} alone all do. A call
+   * that an algorithm cannot carry out is refused, with the names of those that can.
+   *
+   * <p>To run one call by another algorithm, make a group for it.
+   */
+  public GroupOptions withAlgorithms(String... names) {
+    String[] chosen = names.clone();
+    if (chosen.length == 0) {
+      throw new IllegalArgumentException("Name an algorithm, or auto");
+    }
+    return with(copy -> copy.algorithms = chosen);
+  }
+
   /** Returns these options with the extent of the checks; all ranks give the same. */
   public GroupOptions withDebugLevel(DebugLevel value) {
     Objects.requireNonNull(value, "debug level");
@@ -206,6 +224,11 @@ public final class GroupOptions implements Serializable {
   /** Returns the backend, see {@link #withBackend}. */
   public Optional<String> backend() {
     return choices.backend.isEmpty() ? Optional.empty() : Optional.of(choices.backend);
+  }
+
+  /** Returns the algorithms by name, see {@link #withAlgorithms}. */
+  public List<String> algorithms() {
+    return List.of(choices.algorithms);
   }
 
   /** Returns the extent of the checks, see {@link #withDebugLevel}. */

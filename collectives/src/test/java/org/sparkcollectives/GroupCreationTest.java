@@ -51,6 +51,11 @@ class GroupCreationTest {
         "with spark.collectives.tcp.connections of 2, but another rank did with"
             + " spark.collectives.tcp.connections of auto");
     assertThatRankIsRefused(
+        GroupOptions.defaults(),
+        "spark.collectives.algorithm=RingAllReduce",
+        "with spark.collectives.algorithm of [RingAllReduce], but another rank did with"
+            + " spark.collectives.algorithm of [auto]");
+    assertThatRankIsRefused(
         GroupOptions.defaults().withTransports("tcp"),
         "spark.collectives.transports=heap,shm,tcp",
         "over the transports [tcp], but another rank did over the transports [heap, shm, tcp]");

@@ -34,6 +34,7 @@ class GroupOptionsTest {
     changes.put("timeout", options -> options.withTimeout(Duration.ofMillis(12_345)));
     changes.put("transports", options -> options.withTransports("tcp"));
     changes.put("backend", options -> options.withBackend("cpu:fake"));
+    changes.put("algorithms", options -> options.withAlgorithms("RingAllReduce"));
     changes.put("debugLevel", options -> options.withDebugLevel(DebugLevel.DETAIL));
     changes.put("nanCheck", options -> options.withNanCheck(true));
     changes.put("errorHandling", options -> options.withErrorHandling(ErrorHandling.SKIP_CLEAN_UP));

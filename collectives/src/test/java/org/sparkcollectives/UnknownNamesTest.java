@@ -28,6 +28,10 @@ class UnknownNamesTest {
         of("faek", "fake", () -> BackendRegistry.provider("faek")),
         of("cup", "cpu", () -> GroupOptions.defaults().withBackend("cup:netty,cuda:nccl")),
         of("DETIAL", "DETAIL", () -> group("spark.collectives.debug", "DETIAL")),
+        of(
+            "RingAllRedcue",
+            "RingAllReduce",
+            () -> group("spark.collectives.algorithm", "LinearGather,RingAllRedcue")),
         of("tearDwn", "TEAR_DOWN", () -> group("spark.collectives.errorHandling", "tearDwn")),
         of("--verbos", "--verbose", () -> trace("folder", "--verbos")),
         of("--pg_filter", "--pg-filters", () -> trace("folder", "--pg_filter", "x")));

@@ -331,8 +331,19 @@ public final class OperationSpec {
    * Returns the operation with its number, such as {@code all-reduce #7 (float32 x 1,024, SUM)}.
    */
   public String describe(long sequenceNumber) {
+    return describe(type.label() + " #" + sequenceNumber);
+  }
+
+  /**
+   * Returns the operation before it has a number, such as {@code all-reduce (float32 x 8, SUM)}.
+   */
+  public String describe() {
+    return describe(type.label());
+  }
+
+  private String describe(String operation) {
     String details = details();
-    StringBuilder text = new StringBuilder(type.label()).append(" #").append(sequenceNumber);
+    StringBuilder text = new StringBuilder(operation);
     if (dtype == null) {
       return details.isEmpty() ? text.toString() : text + " (" + details + ")";
     }

@@ -19,10 +19,15 @@ import org.sparkcollectives.internal.transport.Peers;
 /**
  * Explains which algorithms are chosen among some ranks, from the {@link AlgorithmTable} itself.
  *
+ * @param named those that run whatever they cost
  * @param kernel of the reductions
  */
 record AlgorithmExplanation(
-    AlgorithmTable table, PathCosts costs, Peers peers, ReduceKernel kernel) {
+    AlgorithmTable table,
+    NamedAlgorithms named,
+    PathCosts costs,
+    Peers peers,
+    ReduceKernel kernel) {
 
   private static final long LARGEST_BYTES = 256 << 20;
 
@@ -91,25 +96,30 @@ record AlgorithmExplanation(
 
   private <C> Choice choose(OpType type, AlgorithmRows<C> rows, Tensors tensors, Shape shape) {
     Situation whole = Situation.of(costs, peers, access(type, tensors, shape), shape);
-    Row<C> chosen = rows.choose(whole);
+    Optional<Row<C>> wanted = named.row(rows);
+    Row<C> chosen = wanted.orElseGet(() -> rows.choose(whole));
     int stripes = AlgorithmSelector.pieces(peers, chosen, shape);
     Situation piece = whole;
     if (stripes > 1) {
       Shape ofPiece = shape.withBytes(shape.bytes() / stripes);
       piece = Situation.of(costs, peers, Access.NONE, ofPiece);
-      chosen = rows.chooseMessages(piece);
+      chosen = wanted.isPresent() ? chosen : rows.chooseMessages(piece);
     }
     List<Candidate> all = new ArrayList<>();
     for (Row<C> each : rows.all()) {
       Situation situation = each.kind() == Kind.MESSAGES ? piece : whole;
-      all.add(new Candidate(each.name(), time(each, situation), reason(each, chosen, situation)));
+      String reason =
+          wanted.isPresent()
+              ? reasonBeside(wanted.get(), each, situation)
+              : reason(each, chosen, situation);
+      all.add(new Candidate(each.name(), time(each, situation), reason));
     }
     return new Choice(
         type,
         Optional.empty(),
         new Sizes(shape.bytes(), shape.bytes()),
         stripes,
-        chosen.name(),
+        chosen.name() + (chosen.obstacle(whole).isPresent() ? " (refused)" : ""),
         all);
   }
 
@@ -126,6 +136,14 @@ record AlgorithmExplanation(
     return each.kind() == Kind.IN_MEMORY || each.fit(situation) == AlgorithmRows.Fit.IMPOSSIBLE
         ? Optional.empty()
         : Optional.of(Duration.ofNanos(Math.round(each.seconds(situation) * 1e9)));
+  }
+
+  private static <C> String reasonBeside(Row<C> named, Row<C> each, Situation situation) {
+    Optional<String> obstacle = each.obstacle(situation);
+    if (each.equals(named)) {
+      return obstacle.map(reason -> "refused: " + reason).orElse("chosen: is named");
+    }
+    return obstacle.orElse(named.name() + " is named");
   }
 
   private static <C> String reason(Row<C> each, Row<C> chosen, Situation situation) {

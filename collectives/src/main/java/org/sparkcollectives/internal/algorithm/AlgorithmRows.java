@@ -1,16 +1,20 @@
 package org.sparkcollectives.internal.algorithm;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
+import org.sparkcollectives.OpType;
 
 /**
  * The rows of {@link AlgorithmTable} for one collective, and the rule by which one is chosen.
  *
+ * @param type the collective
  * @param <C> the calls of the collective
  */
-record AlgorithmRows<C>(List<Row<C>> inMemory, List<Row<C>> messages, List<Row<C>> hierarchical) {
+record AlgorithmRows<C>(
+    OpType type, List<Row<C>> inMemory, List<Row<C>> messages, List<Row<C>> hierarchical) {
 
   /**
    * A condition of an algorithm.
@@ -66,6 +70,14 @@ record AlgorithmRows<C>(List<Row<C>> inMemory, List<Row<C>> messages, List<Row<C
         }
       }
       return fit;
+    }
+
+    /** Returns why it cannot carry out a call; empty where it can. */
+    Optional<String> obstacle(Situation situation) {
+      return conditions.stream()
+          .filter(each -> !each.isWish() && !each.holds(situation))
+          .map(Condition::otherwise)
+          .findFirst();
     }
 
     private boolean isBetterThan(Row<C> other, Situation situation) {

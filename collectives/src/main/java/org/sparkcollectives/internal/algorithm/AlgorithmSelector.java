@@ -8,14 +8,19 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.SparseTensor;
+import org.sparkcollectives.internal.algorithm.AlgorithmRows.Row;
+import org.sparkcollectives.internal.kernel.ReduceKernel;
 import org.sparkcollectives.internal.kernel.ReduceKernels;
 import org.sparkcollectives.internal.transport.GroupMemory.Access;
 import org.sparkcollectives.internal.transport.Peers;
 import org.sparkcollectives.internal.transport.Stripes;
+import org.sparkcollectives.spi.OperationSpec;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
- * Carries out each collective by the algorithm that {@link AlgorithmTable} names for it.
+ * Carries out each collective by the algorithm that {@link AlgorithmTable} chooses for it, or that
+ * {@link NamedAlgorithms} names. Only a user's calls have named ones: the phases of hierarchical
+ * algorithms, the gathers of a sparse all-reduce and those that compare calls are chosen by cost.
  *
  * <p>A large operation by messages goes over all {@link Stripes} of the ranks at once: every rank's
  * part is cut alike, and each stripe carries one piece of each, by the algorithm that is the best
@@ -24,6 +29,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
 public final class AlgorithmSelector extends Phases {
 
   private final PathCosts costs;
+  private final NamedAlgorithms named;
   private final AlgorithmTable first = new AlgorithmTable(this);
 
   /** The tables of the further stripes: each table has scratch memory for one thread. */
@@ -37,7 +43,16 @@ public final class AlgorithmSelector extends Phases {
 
   /** Creates a selector that chooses by these costs, which must be the same on all ranks. */
   public AlgorithmSelector(PathCosts costs) {
+    this(costs, NamedAlgorithms.NONE);
+  }
+
+  /**
+   * Creates a selector that carries out calls by the algorithms that are named for them, and all
+   * others by these costs. Both must be the same on all ranks.
+   */
+  public AlgorithmSelector(PathCosts costs, NamedAlgorithms named) {
     this.costs = costs;
+    this.named = named;
   }
 
   AlgorithmTable table() {
@@ -57,7 +72,76 @@ public final class AlgorithmSelector extends Phases {
    * thread.
    */
   public List<AlgorithmChoices.Choice> explain(Peers peers, DType dtype, ReduceOp op) {
-    return new AlgorithmExplanation(first, costs, peers, ReduceKernels.of(op, dtype)).choices();
+    return new AlgorithmExplanation(first, named, costs, peers, ReduceKernels.of(op, dtype))
+        .choices();
+  }
+
+  /**
+   * Refuses a call that the algorithm named for it cannot carry out. Ranks that call alike, with
+   * tensors that lie alike, are refused alike. May be called on any thread.
+   *
+   * @param own what this rank gives; of one that gives nothing what it gets
+   * @throws IllegalArgumentException with the reason, and the algorithms that can
+   */
+  public void requireFit(Peers peers, OperationSpec spec, List<HostTensor> own, Call<?> call) {
+    if (named != NamedAlgorithms.NONE) {
+      boolean allocated = peers.memory().sees(own);
+      requireFit(peers, spec, allocated, first.of(call.type()), call.shape());
+    }
+  }
+
+  /** Refuses an all-reduce of several tensors likewise. */
+  public void requireFit(Peers peers, OperationSpec spec, List<HostTensor> tensors, ReduceOp op) {
+    if (named != NamedAlgorithms.NONE) {
+      boolean allocated = !CoalescedAllReduce.isPacked(tensors) && peers.memory().sees(tensors);
+      ReduceKernel kernel = ReduceKernels.of(op, spec.dtype());
+      for (long bytes : CoalescedAllReduce.bytes(tensors)) {
+        Shape shape = Shape.ofReduction(bytes, kernel);
+        requireFit(peers, spec, allocated, first.allReduce, shape);
+      }
+    }
+  }
+
+  private void requireFit(
+      Peers peers, OperationSpec spec, boolean allocated, AlgorithmRows<?> rows, Shape shape) {
+    named
+        .row(rows)
+        .ifPresent(
+            row -> {
+              long bytes = spec.dtype() == null ? 0 : spec.agreedCount() * spec.dtype().bytes();
+              Access access = peers.memory().expected(spec.type(), bytes, allocated);
+              boolean multiplies =
+                  spec.reduction() != null && spec.reduction().kind() == ReduceOp.Kind.PREMUL_SUM;
+              Access possible = multiplies && access != Access.HEAP ? Access.NONE : access;
+              Situation situation = Situation.of(costs, peers, possible, shape);
+              requireFit(peers, spec.describe(), row, situation, rows);
+            });
+  }
+
+  private static void requireFit(
+      Peers peers, String operation, Row<?> row, Situation situation, AlgorithmRows<?> rows) {
+    row.obstacle(situation)
+        .ifPresent(
+            obstacle -> {
+              List<String> fitting =
+                  rows.all().stream()
+                      .filter(each -> each.obstacle(situation).isEmpty())
+                      .map(Row::name)
+                      .toList();
+              throw new IllegalArgumentException(
+                  "Rank "
+                      + peers.rank()
+                      + " of "
+                      + peers.size()
+                      + " cannot carry out "
+                      + operation
+                      + " by "
+                      + row.name()
+                      + ", which spark.collectives.algorithm names: it "
+                      + obstacle
+                      + ". These fit: "
+                      + String.join(", ", fitting));
+            });
   }
 
   @Override
@@ -65,30 +149,66 @@ public final class AlgorithmSelector extends Phases {
     return first.of(type);
   }
 
-  /** Carries out a call. Blocks until this rank's part is done. */
+  /**
+   * Carries out a call of the user, by the algorithm that is named for it if there is one. Blocks
+   * until this rank's part is done.
+   *
+   * @throws IllegalArgumentException if the ranks find that it cannot, before any data is sent:
+   *     where {@link #requireFit} could not know where the other ranks' tensors are
+   */
+  public <C extends Call<C>> void carryOut(Peers peers, C call) {
+    Row<C> row = named.row(first.of(call)).orElse(null);
+    if (row == null) {
+      run(peers, call);
+      return;
+    }
+    // All ranks name the same, and so either all ask for the memory or none does.
+    Access access =
+        row.kind() == AlgorithmRows.Kind.IN_MEMORY
+            ? peers.memory().open(() -> call.published(peers))
+            : Access.NONE;
+    Situation situation = Situation.of(costs, peers, access, call.shape());
+    String operation = call.type().label() + " (" + call.shape().bytes() + " bytes)";
+    requireFit(peers, operation, row, situation, first.of(call));
+    run(peers, call, row, (table, piece) -> named.row(table.of(call)).orElseThrow());
+  }
+
+  /**
+   * Carries out a call by the algorithm that costs least. Blocks until this rank's part is done.
+   */
   @Override
   public <C extends Call<C>> void run(Peers peers, C call) {
     Access access = peers.memory().open(() -> call.published(peers));
-    AlgorithmRows.Row<C> chosen =
-        first.of(call).choose(Situation.of(costs, peers, access, call.shape()));
+    Row<C> chosen = first.of(call).choose(Situation.of(costs, peers, access, call.shape()));
+    run(peers, call, chosen, (table, piece) -> table.of(call).chooseMessages(piece));
+  }
+
+  /** Chooses what carries out one piece of a call over a stripe. */
+  private interface PieceChoice<C> {
+    Row<C> choose(AlgorithmTable table, Situation piece);
+  }
+
+  private <C extends Call<C>> void run(
+      Peers peers, C call, Row<C> chosen, PieceChoice<C> ofPieces) {
     int pieces = pieces(peers, chosen, call.shape());
     if (pieces == 1) {
       chosen.algorithm().run(peers, call);
       // This comes last: a hierarchical algorithm runs others.
       lastAlgorithm = chosen.name();
     } else {
-      runPieces(peers.stripes(), pieces, call);
+      runPieces(peers.stripes(), pieces, call, ofPieces);
     }
   }
 
   /** Returns in how many pieces a call is cut, each of which goes over a stripe of its own. */
-  static int pieces(Peers peers, AlgorithmRows.Row<?> chosen, Shape call) {
+  static int pieces(Peers peers, Row<?> chosen, Shape call) {
     return chosen.kind() == AlgorithmRows.Kind.MESSAGES && call.known()
         ? peers.stripes().count(call.bytes())
         : 1;
   }
 
-  private <C extends Call<C>> void runPieces(Stripes stripes, int count, C call) {
+  private <C extends Call<C>> void runPieces(
+      Stripes stripes, int count, C call, PieceChoice<C> choice) {
     while (further.size() < count - 1) {
       further.add(new AlgorithmTable(this));
     }
@@ -97,10 +217,8 @@ public final class AlgorithmSelector extends Phases {
         (index, peers) -> {
           C piece = call.piece(index, count);
           AlgorithmTable table = index == 0 ? first : further.get(index - 1);
-          AlgorithmRows.Row<C> chosen =
-              table
-                  .of(piece)
-                  .chooseMessages(Situation.of(costs, peers, Access.NONE, piece.shape()));
+          Row<C> chosen =
+              choice.choose(table, Situation.of(costs, peers, Access.NONE, piece.shape()));
           if (index == 0) {
             lastAlgorithm = chosen.name();
           }
@@ -119,6 +237,6 @@ public final class AlgorithmSelector extends Phases {
 
   /** Reduces each of {@code tensors}, which are of one type, over all ranks, in place. */
   public void allReduceCoalesced(Peers peers, List<HostTensor> tensors, ReduceOp op) {
-    coalescedAllReduce.run(tensors, tensor -> run(peers, Call.allReduce(tensor, op)));
+    coalescedAllReduce.run(tensors, tensor -> carryOut(peers, Call.allReduce(tensor, op)));
   }
 }

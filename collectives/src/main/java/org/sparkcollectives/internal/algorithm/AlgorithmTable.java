@@ -21,6 +21,8 @@ import org.sparkcollectives.internal.transport.GroupMemory.Access;
  *   <li>Or the hierarchical one, if it is predicted to take less time than that.
  * </ol>
  *
+ * <p>{@link NamedAlgorithms} go before the rule.
+ *
  * <p>All ranks choose alike, because a choice depends only on what they agree on.
  */
 final class AlgorithmTable {
@@ -39,14 +41,15 @@ final class AlgorithmTable {
           s -> s.access() == Access.SLOTS);
   private static final Condition REGION =
       need(
-          "needs all ranks in one JVM, or on one host with tensors from allocate",
+          "needs all ranks in one JVM, or on one host with more than 8 KiB in tensors from"
+              + " allocate",
           s -> s.access().isRegion());
   private static final Condition HEAP =
       need("needs all ranks in one JVM", s -> s.access() == Access.HEAP);
   private static final Condition STAGING =
       need(
-          "needs all ranks on one host that share its memory, each in a JVM of its own, and no"
-              + " PREMUL_SUM",
+          "needs all ranks on one host that share its memory, each in a JVM of its own, more than"
+              + " 8 KiB in tensors that are not all from allocate, and no PREMUL_SUM",
           s -> s.access() == Access.STAGING);
   private static final Condition FEW_BYTES_OF_ALL =
       need(
@@ -103,6 +106,7 @@ final class AlgorithmTable {
     SlotCollectives slots = new SlotCollectives();
     allReduce =
         new AlgorithmRows<>(
+            OpType.ALL_REDUCE,
             List.of(
                 inSlots(slots::allReduce),
                 inMemory(new CopiedAllReduce(), HEAP, FEW_BYTES_OF_ALL),
@@ -117,6 +121,7 @@ final class AlgorithmTable {
             List.of(hierarchical(new HierarchicalAllReduce(phases, between), NODES)));
     reduce =
         new AlgorithmRows<>(
+            OpType.REDUCE,
             List.of(inSlots(slots::reduce), inMemory(new SharedReduce(), REGION)),
             List.of(
                 messages(new BinomialReduce(), IN_PLACE),
@@ -125,6 +130,7 @@ final class AlgorithmTable {
             List.of(hierarchical(new HierarchicalReduce(phases, between), NODES)));
     reduceScatter =
         new AlgorithmRows<>(
+            OpType.REDUCE_SCATTER,
             List.of(inSlots(slots::reduceScatter), inMemory(new SharedReduceScatter(), REGION)),
             List.of(
                 messages(new RingReduceScatter(), IN_PLACE),
@@ -134,6 +140,7 @@ final class AlgorithmTable {
                 hierarchical(new HierarchicalReduceScatter(phases, between), NODES_SHARE_HEAP)));
     allGather =
         new AlgorithmRows<>(
+            OpType.ALL_GATHER,
             List.of(inSlots(slots::allGather), inMemory(new SharedAllGather(), REGION)),
             List.of(
                 messages(new RingAllGather()),
@@ -142,21 +149,25 @@ final class AlgorithmTable {
             List.of(hierarchical(new HierarchicalAllGather(phases), NODES_SHARE_HEAP)));
     broadcast =
         new AlgorithmRows<>(
+            OpType.BROADCAST,
             List.of(inSlots(slots::broadcast), inMemory(new SharedBroadcast(), REGION)),
             List.of(messages(new BinomialBroadcast()), messages(new ChainBroadcast(), THREE_RANKS)),
             List.of(hierarchical(new HierarchicalBroadcast(phases), NODES)));
     gather =
         new AlgorithmRows<>(
+            OpType.GATHER,
             List.of(inMemory(new SharedGather(), HEAP)),
             List.of(messages(new LinearGather())),
             List.of());
     scatter =
         new AlgorithmRows<>(
+            OpType.SCATTER,
             List.of(inMemory(new SharedScatter(), HEAP)),
             List.of(messages(new LinearScatter())),
             List.of());
     allToAll =
         new AlgorithmRows<>(
+            OpType.ALL_TO_ALL,
             List.of(inSlots(slots::allToAll), inMemory(new SharedAllToAll(), REGION)),
             List.of(messages(new PairwiseAllToAll())),
             List.of(
@@ -164,6 +175,7 @@ final class AlgorithmTable {
                     new HierarchicalAllToAll(phases, between), NODES_SHARE_HEAP, EQUAL_PARTS)));
     barrier =
         new AlgorithmRows<>(
+            OpType.BARRIER,
             List.of(inSlots(slots::barrier), inMemory(new SharedBarrier(), HEAP)),
             List.of(messages(new DisseminationBarrier())),
             List.of(hierarchical(new HierarchicalBarrier(phases), NODES)));
@@ -173,6 +185,12 @@ final class AlgorithmTable {
   @SuppressWarnings("unchecked") // The rows of a collective are for the calls of its type.
   <C extends Call<C>> AlgorithmRows<C> of(C call) {
     return (AlgorithmRows<C>) of(call.type());
+  }
+
+  /** Returns the rows of all collectives. */
+  List<AlgorithmRows<?>> all() {
+    return List.of(
+        allReduce, reduce, reduceScatter, allGather, broadcast, gather, scatter, allToAll, barrier);
   }
 
   /** Returns the rows for a collective, by the type of its {@link Call}. */

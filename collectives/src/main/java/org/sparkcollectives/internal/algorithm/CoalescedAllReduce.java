@@ -2,6 +2,7 @@ package org.sparkcollectives.internal.algorithm;
 
 import java.util.List;
 import java.util.function.Consumer;
+import org.sparkcollectives.DType;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
@@ -13,14 +14,30 @@ final class CoalescedAllReduce {
   /** The size in bytes from which the bytes of a tensor cost more than its steps. */
   private static final long PACKED_BYTES = 256 << 10;
 
+  /** Returns whether these travel together in one all-reduce. */
+  static boolean isPacked(List<HostTensor> tensors) {
+    return tensors.size() > 1 && sum(tensors) <= PACKED_BYTES;
+  }
+
+  /** Returns the size of each all-reduce that {@link #run} runs. */
+  static long[] bytes(List<HostTensor> tensors) {
+    return isPacked(tensors)
+        ? new long[] {sum(tensors)}
+        : tensors.stream().mapToLong(HostTensor::byteSize).toArray();
+  }
+
+  private static long sum(List<HostTensor> tensors) {
+    return tensors.stream().mapToLong(HostTensor::byteSize).sum();
+  }
+
   /** Reduces each of {@code tensors} in place by {@code allReduce}. */
   void run(List<HostTensor> tensors, Consumer<HostTensor> allReduce) {
-    long total = tensors.stream().mapToLong(HostTensor::count).sum();
-    if (tensors.size() < 2 || total * tensors.get(0).dtype().bytes() > PACKED_BYTES) {
+    if (!isPacked(tensors)) {
       tensors.forEach(allReduce);
       return;
     }
-    HostTensor packed = HostTensor.allocate(tensors.get(0).dtype(), total);
+    DType dtype = tensors.get(0).dtype();
+    HostTensor packed = HostTensor.allocate(dtype, sum(tensors) / dtype.bytes());
     long offset = 0;
     for (HostTensor tensor : tensors) {
       packed.copyFrom(offset, tensor, 0, tensor.count());

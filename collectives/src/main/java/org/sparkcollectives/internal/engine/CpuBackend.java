@@ -133,8 +133,10 @@ public final class CpuBackend implements HostBackend {
   @Override
   public Work allReduceCoalesced(List<Tensor> tensors, ReduceOp op, Duration timeout) {
     List<HostTensor> hosts = hosts(tensors);
+    OperationSpec spec = OperationSpec.allReduceCoalesced(hosts, op);
+    algorithms.requireFit(paths.communicator(), spec, hosts, op);
     return queue.submit(
-        new HostCollective(OperationSpec.allReduceCoalesced(hosts, op), timeout, hosts, tensors) {
+        new HostCollective(spec, timeout, hosts, tensors) {
           @Override
           void exchange(Communicator communicator) {
             algorithms.allReduceCoalesced(communicator, hosts, op);
@@ -259,11 +261,9 @@ public final class CpuBackend implements HostBackend {
   }
 
   private <C extends Call<C>> Work submit(
-      OperationSpec spec,
-      Duration timeout,
-      List<? extends Tensor> inputs,
-      List<Tensor> outputs,
-      C call) {
+      OperationSpec spec, Duration timeout, List<HostTensor> inputs, List<Tensor> outputs, C call) {
+    List<HostTensor> own = inputs.isEmpty() ? hosts(outputs) : inputs;
+    algorithms.requireFit(paths.communicator(), spec, own, call);
     return queue.submit(new CallTask<>(spec, timeout, inputs, outputs, call));
   }
 
@@ -323,7 +323,7 @@ public final class CpuBackend implements HostBackend {
 
     @Override
     void exchange(Communicator communicator) {
-      algorithms.run(communicator, call);
+      algorithms.carryOut(communicator, call);
     }
   }
 

@@ -16,6 +16,7 @@ import org.sparkcollectives.GroupStatistics.Paths;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.internal.algorithm.AlgorithmSelector;
 import org.sparkcollectives.internal.algorithm.CostModel;
+import org.sparkcollectives.internal.algorithm.NamedAlgorithms;
 import org.sparkcollectives.internal.algorithm.PathCosts;
 import org.sparkcollectives.internal.debug.FingerprintCheck;
 import org.sparkcollectives.internal.engine.CallComparison;
@@ -149,7 +150,9 @@ record GroupAssembly(Store store, RankContext context, String path) implements S
     paths.open();
     RankMessages messages =
         new RankMessages(monitor, local.matchers().of(members.rank()), paths::messagesTo);
-    AlgorithmSelector algorithms = new AlgorithmSelector(costs(context.configuration()));
+    AlgorithmSelector algorithms =
+        new AlgorithmSelector(
+            costs(context.configuration()), NamedAlgorithms.of(options.algorithms()));
     CallComparison comparison =
         options.debugLevel().orElseThrow() == DebugLevel.DETAIL
             ? new CallComparison(paths.communicator(), new FingerprintCheck(algorithms))

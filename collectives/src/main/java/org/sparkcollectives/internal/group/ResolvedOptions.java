@@ -3,6 +3,7 @@ package org.sparkcollectives.internal.group;
 import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.internal.algorithm.NamedAlgorithms;
 
 /** Resolves the options of a group to options that leave nothing open. */
 final class ResolvedOptions {
@@ -18,6 +19,8 @@ final class ResolvedOptions {
             .withTransports(
                 configuration.get(CollectivesConfiguration.TRANSPORTS).toArray(String[]::new))
             .withBackend(configuration.get(CollectivesConfiguration.BACKEND))
+            .withAlgorithms(
+                configuration.get(CollectivesConfiguration.ALGORITHM).toArray(String[]::new))
             .withDebugLevel(configuration.get(CollectivesConfiguration.DEBUG))
             .withNanCheck(configuration.get(CollectivesConfiguration.NAN_CHECK))
             .withErrorHandling(configuration.get(CollectivesConfiguration.ERROR_HANDLING)));
@@ -38,6 +41,10 @@ final class ResolvedOptions {
     if (resolved.backend().isEmpty()) {
       resolved = resolved.withBackend(parent.backend().orElseThrow());
     }
+    if (resolved.algorithms().isEmpty()) {
+      resolved = resolved.withAlgorithms(parent.algorithms().toArray(String[]::new));
+    }
+    NamedAlgorithms.of(resolved.algorithms()); // Refuses what there is not, before ranks meet.
     if (resolved.debugLevel().isEmpty()) {
       resolved = resolved.withDebugLevel(parent.debugLevel().orElseThrow());
     }

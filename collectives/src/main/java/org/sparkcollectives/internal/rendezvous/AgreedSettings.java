@@ -77,6 +77,9 @@ public record AgreedSettings(List<Term> terms) {
     return List.of(
         new Term("over the transports", options.transports().stream().sorted().toList().toString()),
         new Term(
+            "with " + CollectivesConfiguration.ALGORITHM.key() + " of",
+            options.algorithms().stream().sorted().toList().toString()),
+        new Term(
             "with debug level DETAIL at",
             options.debugLevel().orElseThrow() == DebugLevel.DETAIL ? "all ranks" : "no rank"));
   }

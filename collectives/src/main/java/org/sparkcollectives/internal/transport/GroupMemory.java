@@ -11,7 +11,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * only what the answer names.
  *
  * <p>Only the thread that runs the group's current operation may use it, except for {@link
- * #expected}.
+ * #expected} and {@link #sees}.
  */
 public interface GroupMemory {
 
@@ -38,8 +38,8 @@ public interface GroupMemory {
   GroupMemory NONE = new GroupMemory() {};
 
   /**
-   * Finds how the current operation can use the memory. All ranks ask once in the operation, and
-   * get the same answer. May block until all ranks ask.
+   * Finds how the current operation can use the memory. All ranks ask once in the operation, or
+   * none does; they get the same answer. May block until all ranks ask.
    *
    * @param published the tensors that this rank would publish in the {@link #region}
    */
@@ -51,10 +51,19 @@ public interface GroupMemory {
    * Predicts what {@link #open} will return. Does not block, and may be called on any thread.
    *
    * @param bytes the size on which all ranks agree; 0 where they do not know it
-   * @param allocated whether all ranks work on tensors that the group has allocated
+   * @param allocated whether all ranks work on tensors that the group has allocated, as {@link
+   *     #sees} says
    */
   default Access expected(OpType type, long bytes, boolean allocated) {
     return Access.NONE;
+  }
+
+  /**
+   * Returns whether these tensors of this rank lie in memory that the group has allocated, and that
+   * all ranks see. Does not block, and may be called on any thread.
+   */
+  default boolean sees(List<HostTensor> tensors) {
+    return false;
   }
 
   /** Returns the slots, in an operation that has {@link Access#SLOTS}. */

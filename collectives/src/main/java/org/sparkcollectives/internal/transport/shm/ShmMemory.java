@@ -70,6 +70,11 @@ public record ShmMemory(ShmRegion shared, Supplier<OperationHeader> current)
   }
 
   @Override
+  public boolean sees(List<HostTensor> tensors) {
+    return shared.sees(tensors);
+  }
+
+  @Override
   public SharedSlots slots() {
     return shared.slotsFor(current.get());
   }

@@ -175,6 +175,11 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
     return count <= DescriptorTable.MOST_TENSORS;
   }
 
+  /** Returns whether the other ranks can see these tensors. May be called on any thread. */
+  boolean sees(List<HostTensor> own) {
+    return tensors.describe(own) != null;
+  }
+
   /** Returns the slots for this operation; null if it is too large for them. */
   public SharedSlots slotsFor(OperationHeader header) {
     if (size == 1
