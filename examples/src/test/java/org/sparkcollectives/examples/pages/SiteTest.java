@@ -51,11 +51,10 @@ class SiteTest {
   void eachAddressOfBeforeLeadsToAPage() throws IOException {
     List<MatchResult> moved = matches(MOVED, "mkdocs.yml");
     assertThat(moved).hasSizeGreaterThan(20);
-    assertThat(moved)
-        .allSatisfy(
-            page -> {
-              assertThat(SITE.resolveSibling(page.group(1))).doesNotExist();
-              assertThat(SITE.resolveSibling(page.group(2))).exists();
-            });
+    for (MatchResult page : moved) {
+      String line = page.group().strip();
+      assertThat(SITE.resolveSibling(page.group(1))).as("%s", line).doesNotExist();
+      assertThat(SITE.resolveSibling(page.group(2))).as("%s", line).exists();
+    }
   }
 }
