@@ -75,6 +75,7 @@ final class Connecting {
               protected void initChannel(Channel channel) {
                 try {
                   listener.accept(channel);
+                  endWithoutNeed(channel);
                   ClientHandshake.addTo(
                       channel.pipeline(), target.id(), target.secret(), security, left, ready);
                 } catch (RuntimeException | LinkageError e) {
@@ -93,6 +94,16 @@ final class Connecting {
             });
   }
 
+  /** Closes a channel that nobody wants any more, also while the peer lets its handshake wait. */
+  private void endWithoutNeed(Channel channel) {
+    connected.whenComplete(
+        (made, cause) -> {
+          if (made != channel) {
+            channel.close();
+          }
+        });
+  }
+
   private static String literal(String host) {
     return host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
   }
@@ -100,9 +111,7 @@ final class Connecting {
   private void ended(Channel channel, Throwable cause, long backoffMillis) {
     if (cause == null) {
       setup.setUp(channel.pipeline());
-      if (!connected.complete(channel)) {
-        channel.close();
-      }
+      connected.complete(channel);
       return;
     }
     boolean hopeless = cause instanceof HandshakeException refusal && !refusal.isWorthARetry();

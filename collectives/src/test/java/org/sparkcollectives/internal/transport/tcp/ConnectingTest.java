@@ -1,16 +1,22 @@
 package org.sparkcollectives.internal.transport.tcp;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioSocketChannel;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.TransportException;
 import org.sparkcollectives.internal.transport.Endpoint;
@@ -19,43 +25,67 @@ import org.sparkcollectives.internal.transport.Place;
 import org.sparkcollectives.net.ConnectionId;
 import org.sparkcollectives.net.TransportSecurity;
 
-/** Attempts to connect that cannot succeed. */
+/** Attempts to connect that do not succeed. */
 class ConnectingTest {
 
+  private static final Duration LONG = Duration.ofHours(1);
+
+  private final NioEventLoopGroup loops = new NioEventLoopGroup(1);
+  private ServerSocket peer;
+
+  @BeforeEach
+  void listen() throws IOException {
+    peer = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+  }
+
+  @AfterEach
+  void end() throws IOException, InterruptedException {
+    peer.close();
+    loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).sync();
+  }
+
+  private CompletableFuture<Channel> connect(Consumer<Channel> listener) {
+    Endpoint endpoint =
+        new Endpoint(
+            1,
+            new NodeAddress(
+                "peer",
+                new Place("", 1, false),
+                peer.getInetAddress().getHostAddress(),
+                peer.getLocalPort(),
+                "executor"),
+            -1);
+    Connector.Target target =
+        new Connector.Target(endpoint, new ConnectionId("group", 0, 1, 0), new byte[16]);
+    Bootstrap bootstrap = new Bootstrap().group(loops).channel(NioSocketChannel.class);
+    return new Connecting(
+            bootstrap, listener, TransportSecurity.plain(), LONG, target, pipeline -> {})
+        .begin();
+  }
+
   @Test
-  void aChannelThatCannotBeSetUpFailsAtOnceAndNamesTheCause() throws Exception {
-    NioEventLoopGroup loops = new NioEventLoopGroup(1);
-    try (ServerSocket peer = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      Endpoint endpoint =
-          new Endpoint(
-              1,
-              new NodeAddress(
-                  "peer",
-                  new Place("", 1, false),
-                  peer.getInetAddress().getHostAddress(),
-                  peer.getLocalPort(),
-                  "executor"),
-              -1);
-      Connector.Target target =
-          new Connector.Target(endpoint, new ConnectionId("group", 0, 1, 0), new byte[16]);
-      CompletableFuture<Channel> connected =
-          new Connecting(
-                  new Bootstrap().group(loops).channel(NioSocketChannel.class),
-                  channel -> {
-                    throw new NoClassDefFoundError("jdk/net/Missing");
-                  },
-                  TransportSecurity.plain(),
-                  Duration.ofHours(1),
-                  target,
-                  pipeline -> {})
-              .begin();
-      assertThatThrownBy(() -> connected.get(60, TimeUnit.SECONDS))
-          .cause()
-          .isInstanceOf(TransportException.class)
-          .hasMessageContaining("rank 0 cannot connect to rank 1 at ")
-          .hasMessageContaining("NoClassDefFoundError: jdk/net/Missing");
-    } finally {
-      loops.shutdownGracefully(0, 1, TimeUnit.SECONDS).sync();
+  void aChannelThatCannotBeSetUpFailsAtOnceAndNamesTheCause() {
+    CompletableFuture<Channel> connected =
+        connect(
+            channel -> {
+              throw new NoClassDefFoundError("jdk/net/Missing");
+            });
+    assertThatThrownBy(() -> connected.get(60, TimeUnit.SECONDS))
+        .cause()
+        .isInstanceOf(TransportException.class)
+        .hasMessageContaining("rank 0 cannot connect to rank 1 at ")
+        .hasMessageContaining("NoClassDefFoundError: jdk/net/Missing");
+  }
+
+  /** A rank that has left the group lets the handshake wait, as one that is not there yet does. */
+  @Test
+  void aConnectionWhoseHandshakeThePeerDoesNotAnswerEndsWithTheWishForIt() throws IOException {
+    CompletableFuture<Channel> connected = connect(channel -> {});
+    try (Socket accepted = peer.accept()) {
+      accepted.setSoTimeout(60_000);
+      assertThat(accepted.getInputStream().read()).as("the handshake has begun").isNotNegative();
+      connected.cancel(false);
+      accepted.getInputStream().readAllBytes(); // Until the connection has ended.
     }
   }
 }
