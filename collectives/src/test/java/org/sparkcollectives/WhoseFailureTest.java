@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -34,6 +35,33 @@ class WhoseFailureTest extends FaultyRankContract {
         (group, tensor, count) -> group.reduceScatter(tensor, sound(count * SIZE), ReduceOp.SUM)),
     ALL_TO_ALL_FROM((group, tensor, count) -> group.allToAll(sound(count), tensor)),
     ALL_TO_ALL_TO((group, tensor, count) -> group.allToAll(tensor, sound(count))),
+    GATHER_FROM(
+        (group, tensor, count) ->
+            group.gather(group.rank() == 0 ? parts(SIZE, count) : List.of(), tensor, 0)),
+    GATHER_TO(
+        (group, tensor, count) ->
+            group.gather(
+                group.rank() == GUILTY ? with(tensor, SIZE, count) : List.of(),
+                sound(count),
+                GUILTY)),
+    SCATTER_FROM(
+        (group, tensor, count) ->
+            group.scatter(
+                sound(count),
+                group.rank() == GUILTY ? with(tensor, SIZE, count) : List.of(),
+                GUILTY)),
+    SCATTER_TO(
+        (group, tensor, count) ->
+            group.scatter(tensor, group.rank() == 0 ? parts(SIZE, count) : List.of(), 0)),
+    ALL_GATHER_TO_LIST(
+        (group, tensor, count) -> group.allGather(with(tensor, SIZE, count), sound(count))),
+    REDUCE_SCATTER_FROM_LIST(
+        (group, tensor, count) ->
+            group.reduceScatter(sound(count), with(tensor, SIZE, count), ReduceOp.SUM)),
+    ALL_TO_ALL_FROM_LIST(
+        (group, tensor, count) -> group.allToAll(parts(SIZE, count), with(tensor, SIZE, count))),
+    ALL_REDUCE_COALESCED(
+        (group, tensor, count) -> group.allReduceCoalesced(with(tensor, 3, count), ReduceOp.SUM)),
     SEND((group, tensor, count) -> message(group, tensor, GUILTY, 2)),
     RECEIVE((group, tensor, count) -> message(group, tensor, 2, GUILTY)),
     RECEIVE_FIRST(
@@ -50,6 +78,17 @@ class WhoseFailureTest extends FaultyRankContract {
 
       /** Begins the operation; returns null if this rank has no part in it. */
       Work begin(ProcessGroup group, Tensor tensor, int count);
+    }
+
+    private static List<Tensor> parts(int number, int count) {
+      return Stream.generate(() -> sound(count)).limit(number).toList();
+    }
+
+    /** Returns a list of tensors of which the second is {@code tensor}. */
+    private static List<Tensor> with(Tensor tensor, int number, int count) {
+      List<Tensor> parts = new ArrayList<>(parts(number, count));
+      parts.set(1, tensor);
+      return parts;
     }
 
     private static Tensor sound(int count) {

@@ -14,9 +14,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Test;
+import java.util.function.Function;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.FaultyStore;
 import org.sparkcollectives.GroupOptions;
@@ -56,10 +57,15 @@ class GroupAssemblyTest {
     private final Set<String> joined = new HashSet<>();
     private final List<CompletableFuture<?>> watches = new ArrayList<>();
     private final RankContext host = HostedRank.inNode(FAULTY);
-    private IllegalStateException fault;
+    private final Function<String, Throwable> faults;
+    private Throwable fault;
     private boolean armed;
     private boolean watchesAreMade;
     private int steps;
+
+    Surroundings(boolean error) {
+      this.faults = error ? LinkageError::new : IllegalStateException::new;
+    }
 
     /** Goes on to the next step; returns false if the assembly had no more. */
     boolean next() {
@@ -75,9 +81,16 @@ class GroupAssemblyTest {
     /** Throws if this is the step; what takes the steps back again finds all in order. */
     private void step(String name) {
       if (armed && isAssembling() && steps++ == faultAt) {
-        fault = new IllegalStateException("step " + faultAt + ": " + name);
-        throw fault;
+        fault = faults.apply("step " + faultAt + ": " + name);
+        throwUnchecked(fault);
       }
+    }
+
+    private static void throwUnchecked(Throwable thrown) {
+      if (thrown instanceof Error error) {
+        throw error;
+      }
+      throw (RuntimeException) thrown;
     }
 
     private static boolean isAssembling() {
@@ -182,11 +195,11 @@ class GroupAssemblyTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"heap,tcp", "shm,tcp", "tcp"})
-  void aFirstGroupThatCannotBeAssembledLeavesNothing(String transports) {
+  @CsvSource({"'heap,tcp', true", "'shm,tcp', false", "'tcp', true"})
+  void aFirstGroupThatCannotBeAssembledLeavesNothing(String transports, boolean error) {
     GroupOptions options =
         GroupOptions.defaults().withName("g").withTransports(transports.split(","));
-    Surroundings surroundings = new Surroundings();
+    Surroundings surroundings = new Surroundings(error);
     do {
       CountDownLatch tried = new CountDownLatch(1);
       try (HashStore store = new HashStore()) {
@@ -224,9 +237,10 @@ class GroupAssemblyTest {
     assertThat(surroundings.faultAt).isGreaterThan(FEWEST_STEPS);
   }
 
-  @Test
-  void aGroupOfAGroupThatCannotBeAssembledLeavesNothingAndTheFirstOneGoesOn() {
-    Surroundings surroundings = new Surroundings();
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aGroupOfAGroupThatCannotBeAssembledLeavesNothingAndTheFirstOneGoesOn(boolean error) {
+    Surroundings surroundings = new Surroundings(error);
     boolean[] isOver = {false};
     CyclicBarrier together = new CyclicBarrier(SIZE);
     try (HashStore store = new HashStore()) {

@@ -1,19 +1,24 @@
 package org.sparkcollectives.spark
 
+import java.nio.{ByteBuffer, ByteOrder}
 import java.nio.file.{Files, Path, Paths}
 import java.time.Duration
+import java.util.concurrent.atomic.AtomicInteger
 
 import org.apache.spark.{SparkEnv, SparkException}
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.{
   CollectiveException,
   CollectiveTimeoutException,
+  DType,
   ErrorHandling,
   GroupOptions,
+  PeerFailedException,
   ProcessGroup,
   ReduceOp,
   Tensor
 }
+import org.sparkcollectives.spi.tensor.{DirectTensor, LeasedMemory}
 
 /** Tests the effect of each error handling on tasks whose code swallows its exceptions. */
 class ErrorHandlingSuite extends AnyFunSuite with LocalCluster {
@@ -99,10 +104,80 @@ class ErrorHandlingSuite extends AnyFunSuite with LocalCluster {
     assertTheNextJobRuns()
   }
 
+  for ((what, exchange) <- ClosedMemory.exchanges; uses <- Seq(0, 3))
+    test(s"every rank names the rank whose memory is closed after $uses uses in $what") {
+      val executors = sc.getExecutorMemoryStatus.keySet
+      val named = Jobs.ranks(sc, 4) { world =>
+        try {
+          exchange(world, ClosedMemory.tensor(world.rank == 1, uses))
+          world.barrier().await()
+          "nothing was thrown"
+        } catch {
+          case e: PeerFailedException => s"rank ${e.failure.rank}: ${e.getMessage}"
+          case e: CollectiveException => s"rank ${world.rank} itself: ${e.getMessage}"
+        }
+      }
+      assert(named(1).startsWith("rank 1"), named)
+      assert(Seq(0, 2, 3).forall(named(_).startsWith("rank 1: ")), named)
+      assert(named.forall(_.contains("was closed")), named)
+      assertTheNextJobRuns()
+      assert(sc.getExecutorMemoryStatus.keySet == executors, "no executor is lost")
+    }
+
   test("with none an overdue operation throws on its own rank, and the others work on") {
     val path = Files.createTempDirectory("none").toString
     val results = Jobs.ranks(sc, 3, options(ErrorHandling.NONE))(Swallowing.aloneLate(path))
     assert(results == Seq("timed out", "7", "7"))
+  }
+}
+
+/** Exchanges in which a tensor's memory is closed meanwhile. Apart from the suite, so that no task
+  * carries it along.
+  */
+object ClosedMemory {
+
+  /** More than is copied at once. */
+  private val Count = 120000
+
+  /** Messages with each other rank, in the same executor and in the other, and a collective. */
+  val exchanges: Seq[(String, (ProcessGroup, Tensor) => Unit)] = Seq(
+    "a message to it" -> ((world, tensor) => message(world, tensor, 1)),
+    "a message from it" -> ((world, tensor) => message(world, tensor, -1)),
+    "an all-reduce" -> ((world, tensor) => world.allReduce(tensor, ReduceOp.SUM).await())
+  )
+
+  def tensor(closes: Boolean, uses: Int): Tensor =
+    if (closes) {
+      val bytes = ByteBuffer.allocateDirect(Count * DType.FLOAT32.bytes)
+      DirectTensor.within(
+        DType.FLOAT32,
+        bytes.order(ByteOrder.nativeOrder()),
+        new ClosedAfter(uses),
+        0,
+        Count
+      )
+    } else Tensor.allocate(DType.FLOAT32, Count)
+
+  /** Exchanges the tensor with each other rank in turn; `direction` 1 receives into it. */
+  private def message(world: ProcessGroup, tensor: Tensor, direction: Int): Unit =
+    for (step <- 1 until world.size) {
+      val to = Math.floorMod(world.rank - direction * step, world.size)
+      val from = Math.floorMod(world.rank + direction * step, world.size)
+      val other = Tensor.allocate(DType.FLOAT32, Count)
+      val (sent, received) = if (direction > 0) (other, tensor) else (tensor, other)
+      val sending = world.send(sent, to, step)
+      world.recv(received, from, step).await()
+      sending.await()
+    }
+
+  private class ClosedAfter(uses: Int) extends LeasedMemory(() => ()) {
+
+    private val used = new AtomicInteger
+
+    override def acquire(): Unit = {
+      if (used.getAndIncrement() >= uses) close()
+      super.acquire()
+    }
   }
 }
 
