@@ -1,6 +1,5 @@
 package org.sparkcollectives.spark.internal.iteration;
 
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import org.slf4j.Logger;
@@ -102,7 +101,7 @@ final class Snapshots<S> {
       return read();
     } catch (CollectiveException e) {
       requireGroup(e);
-      Arrays.fill(head, 0);
+      // The head stays as it was read: what it names is not overwritten before there is a next one.
       goOnWithout("restored, and the iterations begin anew", e);
       return Optional.empty();
     }
@@ -114,7 +113,7 @@ final class Snapshots<S> {
     }
     byte[] bytes = new byte[(int) head[1]];
     if (!group.restore(place(head[2]), List.of(Tensor.of(bytes)))) {
-      throw new IllegalStateException(
+      throw new CollectiveException(
           "The checkpoint of iteration " + head[0] + " is not where its head says");
     }
     Optional<Snapshot<S>> atRoot = group.rank() == 0 ? snapshot(bytes) : Optional.empty();
