@@ -89,7 +89,7 @@ final class OptimizerCheckpoint {
       Optional<byte[]> bytes = state.toBytes(MAX_BYTES - Integer.BYTES);
       tooLarge = bytes.isEmpty();
       return bytes;
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | StackOverflowError | LinkageError e) {
       goOnWithout("kept", e);
       return Optional.empty();
     }
@@ -144,7 +144,7 @@ final class OptimizerCheckpoint {
     byte[] bytes = Arrays.copyOfRange(padded, Integer.BYTES, Integer.BYTES + length);
     try {
       return Optional.of(OptimizerState.of(bytes, optimizer));
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | StackOverflowError | LinkageError e) {
       goOnWithout("restored, and the fit begins anew", e);
       return Optional.empty();
     }
@@ -160,7 +160,7 @@ final class OptimizerCheckpoint {
   }
 
   /** Logs the first time that a checkpoint fails; the fit that it would have protected goes on. */
-  private void goOnWithout(String what, RuntimeException cause) {
+  private void goOnWithout(String what, Throwable cause) {
     if (root && !failed) {
       LOG.warn("A checkpoint of the fit could not be {}. The fit goes on", what, cause);
     }
