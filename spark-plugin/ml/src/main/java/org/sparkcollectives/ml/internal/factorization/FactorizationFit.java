@@ -68,7 +68,7 @@ public final class FactorizationFit {
                 first,
                 stage ->
                     stage
-                        .withLoader(LabeledRow::listOf)
+                        .withLoader(own -> LabeledRow.listOf(own, first.length))
                         .withLoss((state, sums, iteration) -> descent.loss(state, sums))
                         .withStopCondition(
                             (before, after, iteration) -> descent.isConverged(before, after))

@@ -13,10 +13,11 @@ record LabeledRow(double label, Vector features) {
   /**
    * Returns all rows of a rank, in their order.
    *
+   * @param state how many numbers the state of the iterations consists of
    * @throws org.sparkcollectives.ml.internal.rows.HeapShortage if they are more than it may hold
    */
-  static List<LabeledRow> listOf(Iterator<Tuple2<Object, Vector>> rows) {
-    HeapBudget held = HeapBudget.ofThisRank();
+  static List<LabeledRow> listOf(Iterator<Tuple2<Object, Vector>> rows, long state) {
+    HeapBudget held = HeapBudget.ofThisRank(state);
     List<LabeledRow> list = new ArrayList<>();
     while (rows.hasNext()) {
       Tuple2<Object, Vector> row = rows.next();

@@ -66,7 +66,7 @@ public final class BlockLloyd extends Lloyd<List<RowBlock>> {
           }
         },
         features(),
-        HeapBudget.ofThisRank());
+        HeapBudget.ofThisRank((long) clusters() * features()));
   }
 
   private Instance prepare(Instance row) {

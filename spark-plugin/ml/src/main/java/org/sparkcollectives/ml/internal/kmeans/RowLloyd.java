@@ -46,7 +46,7 @@ public final class RowLloyd extends Lloyd<List<VectorWithNorm>> {
   @Override
   public List<VectorWithNorm> load(Iterator<Instance> rows) {
     List<VectorWithNorm> list = new ArrayList<>();
-    HeapBudget held = HeapBudget.ofThisRank();
+    HeapBudget held = HeapBudget.ofThisRank((long) clusters() * features());
     rows.forEachRemaining(
         row -> {
           held.add(row.features());

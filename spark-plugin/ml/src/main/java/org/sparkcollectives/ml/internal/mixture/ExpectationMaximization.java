@@ -25,7 +25,8 @@ public record ExpectationMaximization(int gaussians, int features, double tolera
 
   /** Returns the rows of a rank as the iterations read them. */
   public List<RowBlock> load(Iterator<Instance> rows) {
-    return RowBlocks.of(rows, features, HeapBudget.ofThisRank());
+    return RowBlocks.of(
+        rows, features, HeapBudget.ofThisRank(PackedMixture.length(gaussians, features)));
   }
 
   /**

@@ -26,9 +26,14 @@ public final class PackedMixture {
 
   /** Returns a mixture of zeros. */
   static PackedMixture zeros(int gaussians, int features) {
-    int each = Math.addExact(features + 1, triangle(features));
-    int length = Math.addExact(Math.multiplyExact(gaussians, each), 2);
+    int length = Math.toIntExact(length(gaussians, features));
     return new PackedMixture(gaussians, features, new double[length]);
+  }
+
+  /** Returns how many numbers a mixture consists of. */
+  static long length(int gaussians, int features) {
+    int each = Math.addExact(features + 1, triangle(features));
+    return Math.addExact(Math.multiplyExact((long) gaussians, each), 2);
   }
 
   /** Returns the mixture that {@code numbers} hold; they are not copied. */

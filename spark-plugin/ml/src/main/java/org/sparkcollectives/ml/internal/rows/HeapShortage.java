@@ -3,12 +3,12 @@ package org.sparkcollectives.ml.internal.rows;
 import java.util.Optional;
 import org.sparkcollectives.spi.failure.Causes;
 
-/** Thrown by a rank whose rows are more than it may hold in its heap. */
+/** Thrown by a rank whose rows and state are more than it may hold in its heap. */
 public final class HeapShortage extends RuntimeException {
 
   private static final long serialVersionUID = 1;
 
-  private static final String BEGINNING = "The rows of a rank take more than the ";
+  private static final String BEGINNING = "The rows and the model of a rank take more than the ";
 
   HeapShortage(long capacity) {
     super(

@@ -38,7 +38,7 @@ class ResumedDescentTest {
 
     ResumedIterations.assertSameBits(
         IterativeStage.of(rows, first)
-            .withLoader(own -> LabeledRow.listOf(own))
+            .withLoader(own -> LabeledRow.listOf(own, first.length))
             .withLoss((state, sums, iteration) -> descent.loss(state, sums)),
         descent.iterations(),
         (state, own, iteration) -> descent.gradient(state, own, iteration),

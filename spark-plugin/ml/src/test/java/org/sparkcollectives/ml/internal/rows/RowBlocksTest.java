@@ -17,7 +17,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class RowBlocksTest {
 
-  private static final HeapBudget ENOUGH = HeapBudget.upTo(Long.MAX_VALUE);
+  private static final HeapBudget ENOUGH = HeapBudget.upTo(Long.MAX_VALUE, 0);
 
   @ParameterizedTest
   @CsvSource({"1, 1, 1", "63, 4, 0.2", "128, 7, 1", "131, 10, 0.1", "200, 9, 0.9"})
@@ -108,7 +108,7 @@ class RowBlocksTest {
   @Test
   void rowsThatAreTooManyEndTheFitAndAreRecognised() {
     List<Instance> rows = List.of(new Instance(0, 1, Vectors.zeros(1 << 18)));
-    HeapBudget held = HeapBudget.upTo(1 << 20);
+    HeapBudget held = HeapBudget.upTo(1 << 20, 0);
 
     assertThatThrownBy(() -> RowBlocks.of(rows.iterator(), 1 << 18, held))
         .isInstanceOf(HeapShortage.class)
