@@ -18,6 +18,7 @@ import org.sparkcollectives.ml.internal.gradient.GradientFit;
 import org.sparkcollectives.ml.internal.gradient.GradientFit.Fitted;
 import org.sparkcollectives.ml.internal.gradient.HingeProblem;
 import org.sparkcollectives.ml.internal.rows.InstanceRows;
+import org.sparkcollectives.ml.internal.stage.FittedNumbers;
 import scala.Option;
 import scala.Tuple3;
 
@@ -78,6 +79,7 @@ public class LinearSVC extends org.apache.spark.ml.classification.LinearSVC {
   private LinearSVCModel model(Dataset<?> dataset, HingeProblem problem, Fitted fitted) {
     int features = fitted.statistics().features();
     double[] found = problem.unscale(fitted.statistics(), fitted.solution().coefficients());
+    FittedNumbers.require(uid(), found);
     LinearSVCModel model =
         new LinearSVCModel(
             uid(), Vectors.dense(Arrays.copyOf(found, features)).compressed(), found[features]);

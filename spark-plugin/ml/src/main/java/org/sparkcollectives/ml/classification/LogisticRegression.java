@@ -21,6 +21,7 @@ import org.sparkcollectives.ml.internal.gradient.GradientFit;
 import org.sparkcollectives.ml.internal.gradient.GradientFit.Fitted;
 import org.sparkcollectives.ml.internal.gradient.LogisticProblem;
 import org.sparkcollectives.ml.internal.rows.InstanceRows;
+import org.sparkcollectives.ml.internal.stage.FittedNumbers;
 import scala.Option;
 import scala.Tuple3;
 
@@ -100,6 +101,7 @@ public class LogisticRegression extends org.apache.spark.ml.classification.Logis
       Dataset<?> dataset, LogisticProblem problem, Fitted fitted) {
     int features = fitted.statistics().features();
     double[][] rows = problem.unscale(fitted.statistics(), fitted.solution().coefficients());
+    Arrays.stream(rows).forEach(row -> FittedNumbers.require(uid(), row));
     double[] coefficients =
         Arrays.stream(rows).flatMapToDouble(row -> Arrays.stream(row, 0, features)).toArray();
     double[] intercepts = Arrays.stream(rows).mapToDouble(row -> row[features]).toArray();

@@ -20,6 +20,7 @@ import org.sparkcollectives.ml.internal.gradient.GradientFit;
 import org.sparkcollectives.ml.internal.gradient.GradientFit.Fitted;
 import org.sparkcollectives.ml.internal.gradient.SurvivalProblem;
 import org.sparkcollectives.ml.internal.rows.VectorColumn;
+import org.sparkcollectives.ml.internal.stage.FittedNumbers;
 
 /**
  * Spark's survival regression with the whole fit in one barrier stage. It has the Params of {@link
@@ -85,6 +86,7 @@ public class AFTSurvivalRegression extends org.apache.spark.ml.regression.AFTSur
     int features = fitted.statistics().features();
     double[] solution = fitted.solution().coefficients();
     double[] found = problem.unscale(fitted.statistics(), solution);
+    FittedNumbers.require(uid(), found);
     return new AFTSurvivalRegressionModel(
         uid(),
         Vectors.dense(Arrays.copyOf(found, features)),

@@ -12,6 +12,7 @@ import org.sparkcollectives.ml.internal.gradient.GradientFit;
 import org.sparkcollectives.ml.internal.gradient.GradientFit.Fitted;
 import org.sparkcollectives.ml.internal.gradient.LinearProblem;
 import org.sparkcollectives.ml.internal.rows.InstanceRows;
+import org.sparkcollectives.ml.internal.stage.FittedNumbers;
 import scala.Option;
 
 /**
@@ -86,6 +87,7 @@ public class LinearRegression extends org.apache.spark.ml.regression.LinearRegre
     int features = fitted.statistics().features();
     double[] solution = fitted.solution().coefficients();
     double[] found = problem.unscale(fitted.statistics(), solution);
+    FittedNumbers.require(uid(), found);
     LinearRegressionModel model =
         new LinearRegressionModel(
             uid(),
