@@ -1,5 +1,6 @@
 package org.sparkcollectives.lightgbm;
 
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -129,6 +130,9 @@ final class Parameters {
     return text.toString().strip();
   }
 
+  private static final List<String> COSTS_OF_FEATURES =
+      List.of("cegb_penalty_feature_coupled", "cegb_penalty_feature_lazy");
+
   private static void requireTreesOfAllRanks(Map<String, String> parameters, int size) {
     if (TRUE.contains(lower(parameters, "linear_tree"))) {
       throw forOneRank("linear_tree", size, "LightGBM would train a model of its own rows on each");
@@ -136,6 +140,12 @@ final class Parameters {
     if (!parameters.getOrDefault("interaction_constraints", "").isEmpty()) {
       throw forOneRank(
           "interaction_constraints", size, "LightGBM's learners for several machines fail with it");
+    }
+    for (String name : COSTS_OF_FEATURES) {
+      if (!parameters.getOrDefault(name, "").isEmpty()) {
+        throw forOneRank(
+            name, size, "LightGBM counts the penalties of features in one process only");
+      }
     }
   }
 

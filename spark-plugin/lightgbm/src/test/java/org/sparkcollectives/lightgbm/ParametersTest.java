@@ -21,6 +21,8 @@ class ParametersTest {
     "linear_tree, true",
     "linear_trees, 1",
     "interaction_constraints, '[0,1],[2,3]'",
+    "cegb_penalty_feature_coupled, '0.1,0.2'",
+    "cegb_penalty_feature_lazy, '0.1,0.2'",
   })
   void whatLightGbmHasInOneProcessIsForOneRank(String name, String value) {
     Map<String, String> parameters = NAMES.ownNames(Map.of("objective", "regression", name, value));
@@ -33,7 +35,12 @@ class ParametersTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"linear_tree, false", "interaction_constraints, ''"})
+  @CsvSource({
+    "linear_tree, false",
+    "interaction_constraints, ''",
+    "cegb_penalty_feature_coupled, ''",
+    "cegb_penalty_feature_lazy, ''"
+  })
   void whatIsNotSetIsForAnyNumberOfRanks(String name, String value) {
     assertThat(Parameters.text(Map.of(name, value), 2, 1, false))
         .contains(name + "=" + value, "num_machines=2");
