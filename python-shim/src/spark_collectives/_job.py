@@ -120,7 +120,9 @@ class Job:
 
     def cancel(self) -> None:
         """Cancel the job, and wait for its end for some seconds."""
-        threading.Thread(target=self._keep_cancelling, daemon=True).start()
+        threading.Thread(
+            target=self._keep_cancelling, name="collectives-cancel", daemon=True
+        ).start()
         self.ended.wait(_CANCEL_SECONDS)
 
     def _keep_cancelling(self) -> None:
