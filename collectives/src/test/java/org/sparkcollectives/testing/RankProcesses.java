@@ -2,6 +2,7 @@ package org.sparkcollectives.testing;
 
 import java.io.IOException;
 import java.net.ServerSocket;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -54,6 +55,11 @@ public final class RankProcesses implements AutoCloseable {
   /** Waits until a rank has printed {@code text}. */
   public void awaitOutput(int rank, String text) {
     processes.get(rank).awaitOutput(text);
+  }
+
+  /** Waits until a rank has printed {@code text}, for {@code limit} at the most. */
+  public void awaitOutput(int rank, String text, Duration limit) {
+    processes.get(rank).awaitOutput(text, limit);
   }
 
   /** Kills a rank, which cannot publish that it leaves. */
