@@ -142,7 +142,11 @@ class ClusterFaultRun(sc: SparkContext, fault: ClusterFaultCase) extends Patienc
       outcome.exception match {
         case "PeerFailedException" =>
           val kind = Failure.Kind.valueOf(outcome.kind)
-          (fault.fault == ClusterFault.CANCEL || names) && fault.fault.mayBeCalled(kind)
+          // After the first rank's deadline Spark ends the stage, before a slow machine's others have
+          // reached theirs.
+          val ended = fault.fault == ClusterFault.SLOW && fault.phase == ClusterPhase.RENDEZVOUS &&
+            (kind == Failure.Kind.STAGE_STOPPED || kind == Failure.Kind.KILLED)
+          ended || (fault.fault == ClusterFault.CANCEL || names) && fault.fault.mayBeCalled(kind)
         case "CollectiveTimeoutException" =>
           // Spark does not notice for minutes that an executor has stopped.
           if (fault.phase == ClusterPhase.RENDEZVOUS)
