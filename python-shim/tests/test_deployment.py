@@ -90,7 +90,7 @@ def test_the_executors_have_the_memory_and_the_volume_of_the_page(executor):
     (mount,) = (each for each in container.getVolumeMounts() if each.getName() == "shm")
     assert mount.getMountPath() == "/dev/shm"
     limits = container.getResources().getLimits()
-    assert limits["memory"].toString() == "10240Mi", "with the overhead"
+    assert limits["memory"].toString() == "12288Mi", "with the overhead"
 
 
 def test_the_executors_have_the_secret_of_the_application(executor):
