@@ -2,6 +2,7 @@ package org.sparkcollectives.internal.checkpoint;
 
 import java.util.List;
 import org.sparkcollectives.spi.tensor.HostTensor;
+import org.sparkcollectives.spi.tensor.TensorBytes;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreException;
 

@@ -9,6 +9,7 @@ import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.spi.tensor.HostTensor;
+import org.sparkcollectives.spi.tensor.TensorBytes;
 import org.sparkcollectives.store.BoundedStore;
 import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;

@@ -15,6 +15,7 @@ import java.util.zip.CRC32;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.spi.tensor.HostTensor;
+import org.sparkcollectives.spi.tensor.TensorBytes;
 
 /**
  * The form in which the state of an optimizer is in a file: a header with names, types and shapes,
@@ -25,6 +26,7 @@ final class StateStream {
 
   private static final long MARK = 0x5a65726f53746174L; // "ZeroStat" in ASCII.
   private static final int FORMAT = 1;
+  private static final int PIECE_BYTES = 1 << 20;
 
   private StateStream() {}
 
@@ -36,13 +38,14 @@ final class StateStream {
     out.writeInt(header.length);
     out.write(header);
     out.writeLong(checksum(header));
-    ElementBytes elements = new ElementBytes();
-    for (Map<String, Tensor> parts : parameters.values()) {
-      for (Tensor part : parts.values()) {
-        elements.write(HostTensor.of(part), out);
-      }
+    TensorBytes elements = new TensorBytes(tensors(parameters));
+    CRC32 sum = new CRC32();
+    while (!elements.isAtEnd()) {
+      byte[] piece = elements.next(PIECE_BYTES);
+      sum.update(piece);
+      out.write(piece);
     }
-    out.writeLong(elements.checksum());
+    out.writeLong(sum.getValue());
     out.flush();
   }
 
@@ -57,17 +60,26 @@ final class StateStream {
             "The state of an optimizer is of format " + format + "; this version reads " + FORMAT);
       }
       Map<String, Map<String, Tensor>> parameters = allocate(readHeader(in));
-      ElementBytes elements = new ElementBytes();
-      for (Map<String, Tensor> parts : parameters.values()) {
-        for (Tensor part : parts.values()) {
-          elements.read(in, HostTensor.of(part));
-        }
+      TensorBytes elements = new TensorBytes(tensors(parameters));
+      CRC32 sum = new CRC32();
+      while (!elements.isAtEnd()) {
+        byte[] piece = new byte[elements.nextLength(PIECE_BYTES)];
+        in.readFully(piece);
+        sum.update(piece);
+        elements.fill(piece);
       }
-      check(in, elements.checksum());
+      check(in, sum.getValue());
       return parameters;
     } catch (EOFException e) {
       throw new IOException("The state of an optimizer ends early", e);
     }
+  }
+
+  private static List<HostTensor> tensors(Map<String, Map<String, Tensor>> parameters) {
+    return parameters.values().stream()
+        .flatMap(parts -> parts.values().stream())
+        .map(HostTensor::of)
+        .toList();
   }
 
   private static byte[] header(Map<String, Map<String, Tensor>> parameters) throws IOException {

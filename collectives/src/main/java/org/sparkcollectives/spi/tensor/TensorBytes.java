@@ -1,16 +1,15 @@
-package org.sparkcollectives.internal.checkpoint;
+package org.sparkcollectives.spi.tensor;
 
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
-import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
  * The elements of some tensors as one sequence of bytes, tensor by tensor, in native byte order. It
  * is read or written once, piece by piece. A piece holds whole elements only, so the ends of the
- * pieces follow from the tensors' types and counts.
+ * pieces follow from the tensors' types and counts. Not thread-safe.
  */
-final class TensorBytes {
+public final class TensorBytes {
 
   /**
    * The size of the memory through which elements are copied, because tensors move to and from
@@ -23,26 +22,27 @@ final class TensorBytes {
   private int current;
   private long offset;
 
-  TensorBytes(List<HostTensor> tensors) {
+  /** Begins with the first element of the first tensor. */
+  public TensorBytes(List<HostTensor> tensors) {
     this.tensors = tensors;
     this.scratch = ByteBuffer.allocateDirect(SCRATCH_BYTES).order(ByteOrder.nativeOrder());
     skipFinished();
   }
 
   /** Returns how many bytes the elements of some tensors have. */
-  static long size(List<HostTensor> tensors) {
+  public static long size(List<HostTensor> tensors) {
     return tensors.stream().mapToLong(each -> each.count() * each.dtype().bytes()).sum();
   }
 
   /** Returns whether all elements were moved. */
-  boolean isAtEnd() {
+  public boolean isAtEnd() {
     return current == tensors.size();
   }
 
   /**
    * Returns the length of the next piece: as many whole elements as {@code capacity} bytes hold.
    */
-  int nextLength(int capacity) {
+  public int nextLength(int capacity) {
     int length = 0;
     long from = offset;
     for (int i = current; i < tensors.size(); i++) {
@@ -60,7 +60,7 @@ final class TensorBytes {
   }
 
   /** Returns the next piece. */
-  byte[] next(int capacity) {
+  public byte[] next(int capacity) {
     byte[] piece = new byte[nextLength(capacity)];
     for (int moved = 0; moved < piece.length; ) {
       HostTensor tensor = tensors.get(current);
@@ -76,7 +76,7 @@ final class TensorBytes {
   }
 
   /** Overwrites the next elements with those of a piece that is as long as the next one. */
-  void fill(byte[] piece) {
+  public void fill(byte[] piece) {
     for (int moved = 0; moved < piece.length; ) {
       HostTensor tensor = tensors.get(current);
       int count = elementsAtOnce(tensor, piece.length - moved);
