@@ -273,7 +273,7 @@ class NamedAlgorithmsTest {
         });
   }
 
-  /** What is known only when the ranks have asked each other. */
+  /** Where the tensors of other ranks lie is known only after the ranks have asked each other. */
   @Test
   void ranksThatFindThatTheyShareNoMemoryAreAllRefused(@TempDir Path parent) throws IOException {
     Path folder = Files.createDirectory(parent.resolve("shm"));

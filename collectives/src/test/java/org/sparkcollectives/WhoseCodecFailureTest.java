@@ -64,7 +64,7 @@ class WhoseCodecFailureTest extends FaultyRankContract {
     }
   }
 
-  /** What the process may not survive ends the group, because the others wait for the object. */
+  /** An Error that the process may not survive ends the group: others wait for the object. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void aRankWithoutMemoryForItsCodecIsNamedByAll(boolean writes) {

@@ -2,6 +2,7 @@ package org.sparkcollectives.faults;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.Random;
 import org.sparkcollectives.CollectiveException;
@@ -25,6 +26,9 @@ final class FailingRank {
 
   /** Elements of a small message, and of one that is copied or sent in several pieces. */
   private static final int[] COUNTS = {12, 300_000};
+
+  private static final List<String[]> PATHS =
+      List.of(new String[] {"shm", "tcp"}, new String[] {"tcp"});
 
   private static final Duration SHORT = Duration.ofMillis(300);
 
@@ -107,7 +111,7 @@ final class FailingRank {
       for (int measure = 1; measure <= measures; measure++) {
         while (made < groups * measure / measures) {
           boolean ofItsOwn = random.nextBoolean();
-          GroupOptions options = named("failing-" + made);
+          GroupOptions options = named("failing-" + made).withTransports(PATHS.get(made % 2));
           Fault fault = Fault.values()[made % Fault.values().length];
           int guilty = random.nextInt(SIZE);
           int count = COUNTS[random.nextInt(COUNTS.length)];

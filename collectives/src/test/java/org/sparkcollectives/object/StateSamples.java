@@ -60,6 +60,7 @@ public final class StateSamples {
     samples.addAll(maps());
     samples.addAll(values());
     samples.addAll(UserSamples.all());
+    samples.addAll(CustomSamples.all());
     return samples;
   }
 

@@ -1,11 +1,5 @@
 package org.sparkcollectives.object;
 
-import java.io.Externalizable;
-import java.io.IOException;
-import java.io.ObjectInput;
-import java.io.ObjectInputStream;
-import java.io.ObjectOutput;
-import java.io.ObjectOutputStream;
 import java.io.Serializable;
 import java.math.BigDecimal;
 import java.util.AbstractList;
@@ -195,76 +189,6 @@ public final class UserSamples {
     }
   }
 
-  /** A class that writes what is transient itself. */
-  static final class Cached implements Serializable {
-    private static final long serialVersionUID = 1;
-    private final int value;
-    private transient List<Integer> doubled;
-
-    Cached(int value) {
-      this.value = value;
-      doubled = List.of(2 * value);
-    }
-
-    private void writeObject(ObjectOutputStream stream) throws IOException {
-      stream.defaultWriteObject();
-      stream.writeInt(value);
-    }
-
-    private void readObject(ObjectInputStream stream) throws IOException, ClassNotFoundException {
-      stream.defaultReadObject();
-      doubled = List.of(2 * stream.readInt());
-    }
-  }
-
-  /** A class that writes itself. */
-  public static final class Packed implements Externalizable {
-    private transient int value;
-
-    /** Creates an object to read. */
-    public Packed() {}
-
-    @Override
-    public void writeExternal(ObjectOutput out) throws IOException {
-      out.writeInt(value);
-    }
-
-    @Override
-    public void readExternal(ObjectInput in) throws IOException {
-      value = in.readInt();
-    }
-  }
-
-  /** A class of one instance. */
-  static final class Only implements Serializable {
-    private static final long serialVersionUID = 1;
-    private static final Only INSTANCE = new Only();
-
-    private Object readResolve() {
-      return INSTANCE;
-    }
-  }
-
-  /** A class that another one stands for in a stream. */
-  static final class Celsius implements Serializable {
-    private static final long serialVersionUID = 1;
-    private final transient double degrees;
-
-    Celsius(double degrees) {
-      this.degrees = degrees;
-    }
-
-    private Object writeReplace() {
-      return new Tenths((int) Math.round(degrees * 10));
-    }
-  }
-
-  private record Tenths(int value) implements Serializable {
-    private Object readResolve() {
-      return new Celsius(value / 10.0);
-    }
-  }
-
   /** An object that is in a queue that it has. */
   static final class Worker implements Comparable<Worker> {
     private final int priority;
@@ -306,15 +230,6 @@ public final class UserSamples {
     }
   }
 
-  /** A record of one instance. */
-  private record Unit(String name) implements Serializable {
-    private static final Unit METER = new Unit("m");
-
-    private Object readResolve() {
-      return METER;
-    }
-  }
-
   private UserSamples() {}
 
   static List<ObjectSample> all() {
@@ -334,8 +249,6 @@ public final class UserSamples {
     Levels levels = new Levels(Comparator.reverseOrder());
     levels.lowest = -1;
     levels.addAll(List.of(1, 2));
-    Packed packed = new Packed();
-    packed.value = 5;
     Worker worker = new Worker(1);
     worker.queue = new PriorityQueue<>(List.of(worker, new Worker(2)));
     Node node = new Node(5);
@@ -353,7 +266,6 @@ public final class UserSamples {
                     copy.costs.get(copy),
                     copy.costs.firstKey().id,
                     copy.costs.lastKey().id)),
-        ObjectSample.of("a record of one instance", Unit.METER, copy -> isSame(copy, Unit.METER)),
         ObjectSample.of("a list with a field", bag, copy -> copy.label + copy),
         ObjectSample.of(
             "a list of what is not serializable",
@@ -390,18 +302,10 @@ public final class UserSamples {
             copy -> copy.code + copy.getMessage() + copy.getStackTrace().length),
         ObjectSample.of("an iterable", new Pair(1, 2), copy -> copy.first + "," + copy.second),
         ObjectSample.of("a list of two methods", new Squares(4), List::copyOf),
-        ObjectSample.of("a class that writes itself", new Cached(3), c -> c.value + "" + c.doubled),
-        ObjectSample.of("an Externalizable", packed, copy -> copy.value),
-        ObjectSample.of("a single instance", Only.INSTANCE, copy -> copy == Only.INSTANCE),
-        ObjectSample.of("a class with a stand-in", new Celsius(21.5), copy -> copy.degrees),
         ObjectSample.of(
             "an object in its own queue",
             worker,
             copy -> (copy.queue.poll() == copy) + "" + copy.queue.size()));
-  }
-
-  private static boolean isSame(Object one, Object other) {
-    return one == other;
   }
 
   private static List<String> initialized() {

@@ -83,13 +83,13 @@ class WholeStateTest {
 
   @Test
   void registrationIsRequiredWithinJavasStreamsToo() throws Exception {
-    UserSamples.Celsius value = new UserSamples.Celsius(20);
-    ObjectCodec half = registered(true, UserSamples.Celsius.class);
+    CustomSamples.Celsius value = new CustomSamples.Celsius(20);
+    ObjectCodec half = registered(true, CustomSamples.Celsius.class);
     assertThatThrownBy(() -> half.write(value, OutputStream.nullOutputStream()))
         .hasStackTraceContaining("Class is not registered")
         .hasStackTraceContaining("Tenths");
     ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    registered(false, UserSamples.Celsius.class).write(value, bytes);
+    registered(false, CustomSamples.Celsius.class).write(value, bytes);
     assertThatThrownBy(() -> half.read(new ByteArrayInputStream(bytes.toByteArray())))
         .hasStackTraceContaining("Class is not registered")
         .hasStackTraceContaining("Tenths");

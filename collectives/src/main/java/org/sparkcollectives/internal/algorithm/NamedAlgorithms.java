@@ -21,7 +21,7 @@ public final class NamedAlgorithms {
   /** No names. */
   public static final NamedAlgorithms NONE = new NamedAlgorithms(Map.of());
 
-  /** What each algorithm carries out, by its name. */
+  /** The collectives that each algorithm carries out, by its name. */
   private static final Map<String, List<OpType>> KNOWN = known();
 
   private final Map<OpType, String> names;

@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** What the sources of the algorithms say first: what each does, its steps, and what it sends. */
+/** Reads what each algorithm does, its steps and what it sends from the Javadoc of its class. */
 final class AlgorithmSources {
 
   private static final Path SOURCES =

@@ -3,98 +3,23 @@ package org.sparkcollectives.spark.internal.iteration;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.io.Serializable;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.ExtendWith;
-import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.GroupStatistics;
 import org.sparkcollectives.PeerFailedException;
-import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.spark.iteration.Contribution;
 import org.sparkcollectives.spark.iteration.IterationException;
 import org.sparkcollectives.spark.iteration.IterationResult;
 import org.sparkcollectives.spark.iteration.LossFunction;
 import org.sparkcollectives.spark.iteration.StateUpdate;
 import org.sparkcollectives.spark.iteration.StopCondition;
-import org.sparkcollectives.spi.RankContext;
-import org.sparkcollectives.store.HashStore;
-import org.sparkcollectives.testing.GroupRuns;
-import org.sparkcollectives.testing.LeakCheck;
 
-/** Tests the loop of ranks that are threads. The data of rank r is r + 1. */
-@ExtendWith(LeakCheck.class)
-class IterationLoopTest {
-
-  private static final int SIZE = 3;
-
-  /** Adds the mean of all ranks' data, which is 2. */
-  private static final Contribution<double[], Integer> OWN = (state, data, i) -> numbers(data);
-
-  private static final StateUpdate<double[]> MEAN =
-      (state, sum, i) -> numbers(state[0] + sum[0] / SIZE);
-
-  private final HashStore store = new HashStore();
-  private int groups;
-
-  @AfterEach
-  void close() {
-    store.close();
-  }
-
-  private static double[] numbers(double... values) {
-    return values;
-  }
-
-  private static <S, D> IterationFunctions<S, D> functions(
-      Contribution<S, D> contribution, StateUpdate<S> update) {
-    return new IterationFunctions<>(contribution, update, null, null);
-  }
-
-  /** Runs a loop on all ranks, each time in a group of its own, over one store of checkpoints. */
-  private <R> List<R> ranks(GroupRuns.Body<R> body) {
-    GroupOptions options = GroupOptions.defaults().withName("attempt-" + ++groups);
-    return GroupRuns.run(store, SIZE, options, rank -> RankContext.process(), body);
-  }
-
-  private static <S> Optional<IterationResult<S>> loop(
-      ProcessGroup group, IterationFunctions<S, Integer> functions, int most, int kept, S initial) {
-    return new IterationLoop<>(group, functions, most, kept)
-        .run(initial, () -> Optional.of(group.rank() + 1));
-  }
-
-  private <S> IterationResult<S> result(
-      IterationFunctions<S, Integer> functions, int most, int kept, S initial) {
-    List<Optional<IterationResult<S>>> results =
-        ranks(group -> loop(group, functions, most, kept, initial));
-    assertThat(results.subList(1, SIZE)).allMatch(Optional::isEmpty);
-    return results.get(0).orElseThrow();
-  }
-
-  private <S> List<Throwable> failures(IterationFunctions<S, Integer> functions, S initial) {
-    return failures(functions, 0, initial);
-  }
-
-  /** Returns what a loop throws on each rank. */
-  private <S> List<Throwable> failures(
-      IterationFunctions<S, Integer> functions, int kept, S initial) {
-    return ranks(
-        group -> {
-          try {
-            loop(group, functions, 10, kept, initial);
-            throw new AssertionError("Rank " + group.rank() + " has not failed");
-          } catch (RuntimeException e) {
-            group.abort(e);
-            return e;
-          }
-        });
-  }
+/** Tests the loop of ranks that are threads. */
+class IterationLoopTest extends LoopsOfThreads {
 
   @Test
   void theStateIsUpdatedWithTheSumOfAllRanks() {
@@ -332,103 +257,5 @@ class IterationLoopTest {
         assertThat(failures.get(other)).isInstanceOf(PeerFailedException.class);
       }
     }
-  }
-
-  /** A loop whose rank 1 fails in an iteration, if it is told to. */
-  private static final class Interrupted {
-    private final Set<Integer> computed = ConcurrentHashMap.newKeySet();
-    private volatile int failing;
-
-    double[] contribution(double[] state, int data, int iteration) {
-      if (data == 2 && iteration == failing) {
-        throw new IllegalStateException("lost");
-      }
-      computed.add(iteration);
-      return numbers(data / (1 + state[0]), state[0] / (3 + data));
-    }
-
-    IterationFunctions<double[], Integer> functions() {
-      return new IterationFunctions<>(
-          this::contribution,
-          (state, sum, i) -> numbers(sum[0], sum[1] + i),
-          null,
-          (state, sum, i) -> sum[0] / 7);
-    }
-  }
-
-  @Test
-  void ranksThatStartAgainGoOnFromTheLastCheckpointToTheSameBits() {
-    IterationResult<double[]> expected =
-        result(new Interrupted().functions(), 10, 0, numbers(0.1, 0));
-    Interrupted interrupted = new Interrupted();
-    for (int failing : new int[] {9, 8}) {
-      interrupted.failing = failing;
-      interrupted.computed.clear();
-      ranks(
-          group -> {
-            assertThatThrownBy(() -> loop(group, interrupted.functions(), 10, 3, numbers(0.1, 0)))
-                .satisfies(group::abort);
-            return null;
-          });
-    }
-    assertThat(interrupted.computed).contains(7).isSubsetOf(7, 8);
-    interrupted.failing = 0;
-    interrupted.computed.clear();
-    IterationResult<double[]> result = result(interrupted.functions(), 10, 3, numbers(0.1, 0));
-    assertThat(interrupted.computed).containsExactlyInAnyOrder(7, 8, 9, 10);
-    assertThat(result.state()).isEqualTo(expected.state());
-    assertThat(result.losses()).isEqualTo(expected.losses()).hasSize(10);
-    assertThat(result.iterations()).isEqualTo(10);
-  }
-
-  @Test
-  void checkpointsThatTheStoreRefusesDoNotEndTheLoop() {
-    IterationResult<double[]> expected = result(functions(OWN, MEAN), 5, 0, numbers(10));
-    List<Optional<IterationResult<double[]>>> results =
-        ranks(
-            group ->
-                loop(
-                    RefusingGroup.of(group, "checkpoint", "restore"),
-                    functions(OWN, MEAN),
-                    5,
-                    1,
-                    numbers(10)));
-    assertThat(results.get(0).orElseThrow().state()).isEqualTo(expected.state());
-  }
-
-  /** What cannot be made anew: the superclass of {@link Unreadable} has no such constructor. */
-  private static class Part {
-    final double value;
-
-    Part(double value) {
-      this.value = value;
-    }
-  }
-
-  /** A state that Java serialization writes, and cannot read. */
-  private static final class Unreadable extends Part implements Serializable {
-    private static final long serialVersionUID = 1;
-
-    Unreadable(double value) {
-      super(value);
-    }
-  }
-
-  @Test
-  void aCheckpointThatCannotBeReadDoesNotEndTheLoop() {
-    AtomicInteger failing = new AtomicInteger(3);
-    Contribution<Unreadable, Integer> own =
-        (state, data, i) -> {
-          if (data == 2 && i == failing.get()) {
-            throw new IllegalStateException("lost");
-          }
-          return numbers(data);
-        };
-    IterationFunctions<Unreadable, Integer> functions =
-        functions(own, (state, sum, i) -> new Unreadable(state.value + sum[0]));
-    failures(functions, 1, new Unreadable(1));
-    failing.set(0);
-    IterationResult<Unreadable> result = result(functions, 4, 1, new Unreadable(1));
-    assertThat(result.state().value).isEqualTo(25);
   }
 }

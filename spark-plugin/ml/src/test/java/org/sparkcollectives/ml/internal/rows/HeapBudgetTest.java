@@ -11,7 +11,7 @@ class HeapBudgetTest {
 
   private static final long CAPACITY = 1 << 20;
 
-  /** Of this and its overhead, 128 rows fit, without a state. */
+  /** A row that counts as 8 KiB, of which 128 are the capacity. */
   private static final Vector ROW = Vectors.dense(new double[1012]);
 
   @Test
