@@ -321,7 +321,8 @@ public final class CollectivesConfiguration {
                   + " swallows the exception or is stuck. `SKIP_CLEAN_UP`: the driver fails the"
                   + " tasks at once. `NONE`: the operation throws on its own rank, and the other"
                   + " ranks are not told; see"
-                  + " [reliability](../guide/failures-and-checkpoints.md#what-follows-from-a-failed-operation).")
+                  + " [failures and checkpoints]"
+                  + "(../guide/failures-and-checkpoints.md#what-follows-from-a-failed-operation).")
           .since("0.1.0")
           .defaultsTo(ErrorHandling.CLEAN_UP_ONLY);
 

@@ -33,7 +33,7 @@ final class ConfigurationPage {
   /** Returns the whole page. */
   static String page() {
     StringBuilder text = new StringBuilder();
-    text.append("# Configuration\n\n");
+    text.append("# Settings\n\n");
     text.append("<!-- Generated from the code by ConfigurationPageTest. Do not edit. -->\n\n");
     text.append(INTRODUCTION);
     section(text, "Groups", CollectivesConfiguration.entries());
