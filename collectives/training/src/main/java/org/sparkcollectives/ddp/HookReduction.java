@@ -78,7 +78,12 @@ final class HookReduction implements BucketReduction {
           try {
             work.run();
           } catch (Throwable e) { // Also checked exceptions, which Scala does not declare.
-            endGroup("What the hook " + hook.getClass().getName() + " gave to its executor", e);
+            endGroup(
+                "What the hook "
+                    + hook.getClass().getName()
+                    + " gave to its executor on rank "
+                    + group.rank(),
+                e);
           }
         });
   }

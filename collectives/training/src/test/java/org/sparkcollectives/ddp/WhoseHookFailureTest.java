@@ -3,6 +3,7 @@ package org.sparkcollectives.ddp;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
@@ -24,7 +25,7 @@ class WhoseHookFailureTest extends FaultyRankContract {
   enum HookPlace {
     CALL(
         (bucket, fault) -> {
-          throw fault.get();
+          throw thrown(fault);
         }),
     FUTURE((bucket, fault) -> CompletableFuture.failedFuture(fault.get())),
     CALLBACK(
@@ -32,16 +33,26 @@ class WhoseHookFailureTest extends FaultyRankContract {
             sum(bucket)
                 .thenApply(
                     sum -> {
-                      throw fault.get();
+                      throw thrown(fault);
                     })),
     EXECUTOR(
         (bucket, fault) ->
             sum(bucket)
                 .thenApplyAsync(
                     sum -> {
-                      throw fault.get();
+                      throw thrown(fault);
                     },
-                    bucket.executor()));
+                    bucket.executor())),
+    TASK_OF_EXECUTOR(
+        (bucket, fault) -> {
+          bucket
+              .executor()
+              .execute(
+                  () -> {
+                    throw thrown(fault);
+                  });
+          return sum(bucket);
+        });
 
     private final Hook hook;
 
@@ -50,13 +61,25 @@ class WhoseHookFailureTest extends FaultyRankContract {
     }
 
     private interface Hook {
-      CompletableFuture<Tensor> run(GradientBucket bucket, Supplier<Error> fault);
+      CompletableFuture<Tensor> run(GradientBucket bucket, Supplier<Throwable> fault);
+    }
+
+    /** Throws the fault, also one that Java would have to declare. */
+    private static RuntimeException thrown(Supplier<Throwable> fault) {
+      return HookPlace.<RuntimeException>unchecked(fault.get());
+    }
+
+    @SuppressWarnings("unchecked")
+    private static <T extends Throwable> RuntimeException unchecked(Throwable fault) throws T {
+      throw (T) fault;
     }
 
     private static CompletableFuture<Tensor> sum(GradientBucket bucket) {
       return CommHooks.allReduce().run(bucket);
     }
   }
+
+  private static final int MOST_STEPS = 10_000;
 
   private static Parameter parameter(int count) {
     return Parameter.of("w", Tensor.allocate(DType.FLOAT32, count));
@@ -67,7 +90,10 @@ class WhoseHookFailureTest extends FaultyRankContract {
   void theRankWhoseHookThrowsIsNamedByAllAndTheReducersParentGoesOn(HookPlace place) {
     try (HashStore store = new HashStore()) {
       for (int count : new int[] {SMALL, LARGE}) {
-        Supplier<Error> fault = () -> new OutOfMemoryError("no room for a hook");
+        Supplier<Throwable> fault =
+            count == SMALL
+                ? () -> new OutOfMemoryError("no room for a hook")
+                : () -> new IOException("of a hook in Scala");
         List<Throwable> failures =
             failures(
                 store,
@@ -85,8 +111,8 @@ class WhoseHookFailureTest extends FaultyRankContract {
                     thrown =
                         catchThrowable(
                             () -> {
-                              // In the second step the others hear of it that had a sum before.
-                              for (int step = 0; step < 2; step++) {
+                              // Others that had a sum before hear of it in a later step.
+                              for (int step = 0; step < MOST_STEPS; step++) {
                                 reducer.beginForward();
                                 reducer.reduce();
                               }
