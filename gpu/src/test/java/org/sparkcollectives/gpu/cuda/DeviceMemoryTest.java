@@ -291,6 +291,22 @@ final class DeviceMemoryTest {
   }
 
   @Test
+  void memoryStaysWhileADestroyedStreamStillUsesIt() {
+    enter();
+    DeviceMemory memory = allocate(KIB);
+    long address = memory.address();
+    long stream = cuda.createStream(0);
+    CountDownLatch busy = cuda.streams().pause(stream);
+    cuda.fill(address, (byte) 1, KIB, stream);
+    cuda.destroyStream(stream);
+    memory.free();
+    gpu.close();
+    cuda.streams().awaitSynchronizing();
+    assertThat(cuda.leaks()).contains("memory of " + KIB);
+    busy.countDown();
+  }
+
+  @Test
   void memoryThatWentWithItsContextIsNotFreedWhereAnotherIsNow() {
     DeviceMemory old = allocate(KIB);
     old.free();

@@ -7,7 +7,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** A stream of a fake: a thread that carries out its tasks in order. */
-final class FakeStream implements AutoCloseable {
+final class FakeStream {
 
   private static final AtomicLong IDS = new AtomicLong();
 
@@ -71,9 +71,9 @@ final class FakeStream implements AutoCloseable {
     return CompletableFuture.anyOf(reached, over);
   }
 
-  /** Ends the thread after the work that is in the stream. */
-  @Override
-  public void close() {
+  /** Ends the thread after the work that is in the stream. The future completes with it. */
+  CompletableFuture<Void> close() {
     tasks.add(() -> closed = true);
+    return over;
   }
 }

@@ -4,12 +4,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
 import org.sparkcollectives.gpu.cuda.Cuda;
 import org.sparkcollectives.gpu.cuda.CudaException;
 
@@ -24,6 +26,9 @@ public final class FakeStreams {
 
   /** The default stream of a device has the handle -1 - device. */
   private final Map<Long, FakeStream> all = new ConcurrentHashMap<>();
+
+  /** Destroyed streams that still have work, which the GPU carries out to the end. */
+  private final Set<FakeStream> ending = ConcurrentHashMap.newKeySet();
 
   /** Failures in streams, after which the real driver would have failed for good. */
   private final List<String> errors = new CopyOnWriteArrayList<>();
@@ -105,22 +110,22 @@ public final class FakeStreams {
   }
 
   void destroy(long handle) {
-    get(handle).close();
+    FakeStream stream = get(handle);
+    ending.add(stream);
+    stream.close().whenComplete((none, failure) -> ending.remove(stream));
     all.remove(handle);
     if (destructionFails.getAndSet(false)) {
       throw new CudaException("cuStreamDestroy", LAUNCH_FAILED, "an earlier launch failed");
     }
   }
 
-  /** Blocks until all work of the thread's device is done. */
+  /** Blocks until all work of the thread's device is done, also that of destroyed streams. */
   void synchronizeAll() {
     int device = contexts.device();
     List<CompletableFuture<?>> ends = new ArrayList<>();
-    for (FakeStream each : all.values()) {
-      if (each.device() == device) {
-        ends.add(each.whenIdle());
-      }
-    }
+    Stream.concat(all.values().stream(), ending.stream())
+        .filter(each -> each.device() == device)
+        .forEach(each -> ends.add(each.whenIdle()));
     synchronizing.countDown();
     ends.forEach(CompletableFuture::join);
   }
