@@ -57,8 +57,11 @@ final class AlgorithmSources {
     return END_OF_SENTENCE.splitAsStream(markdown(paragraph)).findFirst().orElseThrow();
   }
 
-  /** Without what is moved in memory, and without scratch memory. */
+  /** Steps and bytes of messages between all ranks; other algorithms cost what their phases do. */
   private static String sent(String cost) {
+    if (!cost.contains("Bytes sent by ")) {
+      return "";
+    }
     return END_OF_SENTENCE
         .splitAsStream(markdown(cost))
         .filter(sentence -> sentence.startsWith("Steps:") || sentence.startsWith("Bytes sent"))

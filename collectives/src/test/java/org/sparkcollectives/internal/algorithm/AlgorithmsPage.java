@@ -26,8 +26,6 @@ import org.sparkcollectives.spi.tensor.HostTensor;
 final class AlgorithmsPage {
 
   private static final List<Integer> WORLDS = List.of(2, 3, 4, 8, 9, 16, 64, 100, 1_000, 10_000);
-  private static final List<Integer> WORLDS_OF_A_HOST = List.of(2, 3, 4, 8, 9, 16, 64);
-  private static final List<Integer> SIMULATED_WORLDS = List.of(10, 10_000);
   private static final List<Long> SIZES =
       List.of(4L, 1L << 10, 16L << 10, 64L << 10, 256L << 10, 1L << 20, 8L << 20, 64L << 20);
 
@@ -53,6 +51,8 @@ final class AlgorithmsPage {
   private static final HostTensor LARGEST =
       HostTensor.allocate(DType.FLOAT32, SIZES.get(SIZES.size() - 1) / Float.BYTES);
 
+  private static final Map<String, Operation> OPERATIONS = operations();
+
   private AlgorithmsPage() {}
 
   /** Begins an operation on so many bytes. */
@@ -61,57 +61,40 @@ final class AlgorithmsPage {
     void begin(AlgorithmSelector selector, Peers peers, HostTensor tensor);
   }
 
+  /** Operations by the end of the names of their algorithms. */
+  private static Map<String, Operation> operations() {
+    Map<String, Operation> operations = new LinkedHashMap<>();
+    operations.put("AllReduce", (s, peers, t) -> s.run(peers, Call.allReduce(t, ReduceOp.SUM)));
+    operations.put("Reduce", (s, peers, t) -> s.run(peers, Call.reduce(t, ReduceOp.SUM, 0)));
+    operations.put("Broadcast", (s, peers, t) -> s.run(peers, new Call.Broadcast(t, 0)));
+    operations.put(
+        "AllGather",
+        (s, peers, t) ->
+            s.run(peers, Call.allGather(whole(peers, t), part(peers, t), peers.size())));
+    operations.put(
+        "ReduceScatter",
+        (s, peers, t) ->
+            s.run(
+                peers,
+                Call.reduceScatter(part(peers, t), whole(peers, t), ReduceOp.SUM, peers.size())));
+    operations.put(
+        "AllToAll",
+        (s, peers, t) ->
+            s.run(peers, Call.allToAll(whole(peers, t), whole(peers, t), peers.size())));
+    operations.put("Barrier", (s, peers, t) -> s.run(peers, new Call.Barrier()));
+    return operations;
+  }
+
   /** The parts by their names. */
   static Map<String, String> parts() throws IOException {
     AlgorithmSelector tcp =
         new AlgorithmSelector(new PathCosts(inHeap(), inSharedMemory(), overTcp()));
-    AlgorithmSelector shm =
-        new AlgorithmSelector(new PathCosts(inHeap(), inSharedMemory(), inSharedMemory()));
-    Operation allReduce =
-        (selector, peers, t) -> selector.run(peers, Call.allReduce(t, ReduceOp.SUM));
     Map<String, String> parts = new LinkedHashMap<>();
     parts.put("figures", figures());
-    parts.put("all-reduce over TCP", choices(tcp, WORLDS, allReduce, "AllReduce"));
-    parts.put(
-        "all-reduce in shared memory", choices(shm, WORLDS_OF_A_HOST, allReduce, "AllReduce"));
-    parts.put("hierarchical over TCP", hierarchical(tcp, JVMS, AskedPeers::inJvms));
-    parts.put("hierarchical in shared memory", hierarchical(shm, JVMS, AskedPeers::inJvms));
+    parts.put("choices", choices(tcp));
+    parts.put("hierarchical between JVMs", hierarchical(tcp, JVMS, AskedPeers::inJvms));
     parts.put("hierarchical between hosts", hierarchical(tcp, HOSTS, AskedPeers::onHosts));
-    parts.put(
-        "broadcast over TCP",
-        choices(
-            tcp,
-            WORLDS,
-            (selector, peers, t) -> selector.run(peers, new Call.Broadcast(t, 0)),
-            "Broadcast"));
-    parts.put(
-        "reduce over TCP",
-        choices(
-            tcp,
-            WORLDS,
-            (selector, peers, t) -> selector.run(peers, Call.reduce(t, ReduceOp.SUM, 0)),
-            "Reduce"));
-    parts.put(
-        "all-gather over TCP",
-        choices(
-            tcp,
-            WORLDS,
-            (selector, peers, t) ->
-                selector.run(peers, Call.allGather(whole(peers, t), part(peers, t), peers.size())),
-            "AllGather"));
-    parts.put(
-        "reduce-scatter over TCP",
-        choices(
-            tcp,
-            WORLDS,
-            (selector, peers, t) ->
-                selector.run(
-                    peers,
-                    Call.reduceScatter(
-                        part(peers, t), whole(peers, t), ReduceOp.SUM, peers.size())),
-            "ReduceScatter"));
     parts.put("explanation", explanation(tcp));
-    parts.put("simulation", simulation());
     parts.put("algorithms", AlgorithmSources.table());
     return parts;
   }
@@ -128,31 +111,12 @@ final class AlgorithmsPage {
   /** From which size on each operation is hierarchical, by how many ranks the nodes have. */
   private static String hierarchical(
       AlgorithmSelector selector, List<List<Integer>> nodes, Function<Locality, AskedPeers> group) {
-    Map<String, Operation> operations = new LinkedHashMap<>();
-    operations.put("all-reduce", (s, peers, t) -> s.run(peers, Call.allReduce(t, ReduceOp.SUM)));
-    operations.put("reduce", (s, peers, t) -> s.run(peers, Call.reduce(t, ReduceOp.SUM, 0)));
-    operations.put("broadcast", (s, peers, t) -> s.run(peers, new Call.Broadcast(t, 0)));
-    operations.put(
-        "all-gather",
-        (s, peers, t) ->
-            s.run(peers, Call.allGather(whole(peers, t), part(peers, t), peers.size())));
-    operations.put(
-        "reduce-scatter",
-        (s, peers, t) ->
-            s.run(
-                peers,
-                Call.reduceScatter(part(peers, t), whole(peers, t), ReduceOp.SUM, peers.size())));
-    operations.put(
-        "all-to-all",
-        (s, peers, t) ->
-            s.run(peers, Call.allToAll(whole(peers, t), whole(peers, t), peers.size())));
-    operations.put("barrier", (s, peers, t) -> s.run(peers, new Call.Barrier()));
     StringBuilder text = new StringBuilder("| operation |");
     nodes.forEach(sizes -> text.append(' ').append(name(sizes)).append(" |"));
     text.append("\n|---|").append("---|".repeat(nodes.size())).append('\n');
-    operations.forEach(
+    OPERATIONS.forEach(
         (name, operation) -> {
-          text.append("| ").append(name).append(" |");
+          text.append("| ").append(label(name)).append(" |");
           for (List<Integer> sizes : nodes) {
             text.append(' ')
                 .append(ranges(selector, operation, () -> group.apply(locality(sizes))))
@@ -262,26 +226,46 @@ final class AlgorithmsPage {
     return text.toString();
   }
 
+  /**
+   * The rows of each operation of ranks on hosts of their own; of several that have the same once.
+   */
+  private static String choices(AlgorithmSelector selector) {
+    Map<List<String>, List<String>> operationsByRows = new LinkedHashMap<>();
+    OPERATIONS.forEach(
+        (name, operation) ->
+            operationsByRows
+                .computeIfAbsent(rows(selector, name, operation), each -> new ArrayList<>())
+                .add(label(name)));
+    StringBuilder text =
+        new StringBuilder("| operation | ranks | algorithm, by size |\n|---|---|---|\n");
+    operationsByRows.forEach(
+        (rows, names) -> {
+          text.append("| ").append(String.join(", ", names)).append(" | ");
+          text.append(String.join(" |\n| | ", rows)).append(" |\n");
+        });
+    return text.toString();
+  }
+
   /** A row for the worlds whose choices are the same, with the sizes up to which each is chosen. */
-  private static String choices(
-      AlgorithmSelector selector, List<Integer> worlds, Operation operation, String suffix) {
+  private static List<String> rows(AlgorithmSelector selector, String suffix, Operation operation) {
     Map<String, List<String>> worldsByChoice = new LinkedHashMap<>();
-    for (int ranks : worlds) {
+    for (int ranks : WORLDS) {
       List<String> names = new ArrayList<>();
       for (long bytes : SIZES) {
         HostTensor tensor = LARGEST.slice(0, bytes / Float.BYTES);
         String name = ChosenAlgorithm.of(ranks, peers -> operation.begin(selector, peers, tensor));
-        names.add(words(name, suffix));
+        names.add(words(name.substring(0, name.length() - suffix.length())));
       }
       worldsByChoice
           .computeIfAbsent(bySize(names), each -> new ArrayList<>())
           .add(String.valueOf(ranks));
     }
-    StringBuilder text = new StringBuilder("| ranks | algorithm, by size |\n|---|---|\n");
-    worldsByChoice.forEach(
-        (choice, ranks) ->
-            text.append("| ").append(String.join(", ", ranks) + " | " + choice + " |\n"));
-    return text.toString();
+    if (worldsByChoice.size() == 1) {
+      return List.of("any | " + worldsByChoice.keySet().iterator().next());
+    }
+    return worldsByChoice.entrySet().stream()
+        .map(row -> String.join(", ", row.getValue()) + " | " + row.getKey())
+        .toList();
   }
 
   /** The names of the algorithms for each of the sizes, each once. */
@@ -298,39 +282,13 @@ final class AlgorithmsPage {
     return String.join(", ", text);
   }
 
-  /** {@code RecursiveDoublingAllReduce} of all-reduces is recursive doubling. */
-  private static String words(String name, String suffix) {
-    return name.substring(0, name.length() - suffix.length())
-        .replaceAll("(?<=[a-z])(?=[A-Z])", " ")
-        .toLowerCase(Locale.ROOT);
+  private static String label(String operation) {
+    return words(operation).replace(' ', '-');
   }
 
-  private static String simulation() {
-    StringBuilder text = new StringBuilder("| algorithm |");
-    SIMULATED_WORLDS.forEach(ranks -> text.append(' ').append(number(ranks)).append(" ranks |"));
-    text.append("\n|---|").append("---|".repeat(SIMULATED_WORLDS.size())).append('\n');
-    for (SimulatedAlgorithm algorithm : SimulatedAlgorithm.all()) {
-      text.append("| `").append(algorithm.name()).append("` |");
-      for (int ranks : SIMULATED_WORLDS) {
-        Cost cost = algorithm.cost(ranks);
-        text.append(' ').append(number(cost.steps()));
-        text.append(" / ").append(number(cost.messages()));
-        text.append(" / ").append(tensors(algorithm.bytesOfTheTensor(cost.bytes())));
-        text.append(" / ").append(number(algorithm.connections(ranks))).append(" |");
-      }
-      text.append('\n');
-    }
-    return text.toString();
-  }
-
-  private static String tensors(double times) {
-    return times >= 100
-        ? number(Math.round(times)) + "x"
-        : String.format(Locale.ROOT, "%.2fx", times);
-  }
-
-  private static String number(long value) {
-    return String.format(Locale.ROOT, "%,d", value);
+  /** {@code RecursiveDoubling} is recursive doubling. */
+  private static String words(String name) {
+    return name.replaceAll("(?<=[a-z])(?=[A-Z])", " ").toLowerCase(Locale.ROOT);
   }
 
   private static String size(long bytes) {

@@ -59,10 +59,6 @@ record SimulatedAlgorithm(String name, int largest, Prediction prediction, Run r
     return prediction.of(ranks, tensor().byteSize());
   }
 
-  double bytesOfTheTensor(long bytes) {
-    return (double) bytes / tensor().byteSize();
-  }
-
   Simulation simulate(int ranks) {
     HostTensor tensor = tensor();
     Consumer<SimulatedRank> each = rank -> run.run(rank, tensor);
