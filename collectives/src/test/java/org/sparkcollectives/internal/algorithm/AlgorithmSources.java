@@ -3,6 +3,8 @@ package org.sparkcollectives.internal.algorithm;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -14,19 +16,43 @@ final class AlgorithmSources {
 
   private static final Path SOURCES =
       Path.of("src/main/java/org/sparkcollectives/internal/algorithm");
+
+  /** Begins what is sent to any rank; what is sent between nodes is part of a phase. */
+  private static final String SENT = "Bytes sent by ";
+
   private static final Pattern JAVADOC = Pattern.compile("/\\*\\*(.*?)\\*/", Pattern.DOTALL);
   private static final Pattern END_OF_SENTENCE = Pattern.compile("(?<=\\.)\\s+(?=[A-Z])");
   private static final Pattern TAG = Pattern.compile("\\{@(?:link|code)\\s+([^}]*)}");
 
   private AlgorithmSources() {}
 
-  /** A row for each class with a cost line, in the order of their names. */
+  /**
+   * A row for each class that sends messages between all ranks, and the names of the others, which
+   * cost what their phases do; in the order of their names.
+   */
   static String table() throws IOException {
     StringBuilder table = new StringBuilder("| algorithm | what it does | cost |\n|---|---|---|\n");
-    try (Stream<Path> files = Files.list(SOURCES)) {
-      files.sorted().map(AlgorithmSources::row).flatMap(Optional::stream).forEach(table::append);
+    List<String> others = new ArrayList<>();
+    for (Path file : sources()) {
+      String row = row(file).orElse("");
+      if (row.contains(SENT)) {
+        table.append(row);
+      } else if (!row.isEmpty()) {
+        others.add("`" + name(file) + "`");
+      }
     }
+    table.append("\nThe others: ").append(String.join(", ", others)).append(".\n");
     return table.toString();
+  }
+
+  private static String name(Path file) {
+    return file.getFileName().toString().replace(".java", "");
+  }
+
+  private static List<Path> sources() throws IOException {
+    try (Stream<Path> files = Files.list(SOURCES)) {
+      return files.sorted().toList();
+    }
   }
 
   /** The row of a source file; empty where it has no cost line. */
@@ -45,9 +71,14 @@ final class AlgorithmSources {
         javadoc.group(1).replaceAll("\\s*\\n[ \\t]*\\*[ \\t]?", " ").split("<p>", -1);
     for (String paragraph : paragraphs) {
       if (paragraph.strip().startsWith("Steps:")) {
-        String name = file.getFileName().toString().replace(".java", "");
         return Optional.of(
-            "| `" + name + "` | " + summary(paragraphs[0]) + " | " + sent(paragraph) + " |\n");
+            "| `"
+                + name(file)
+                + "` | "
+                + summary(paragraphs[0])
+                + " | "
+                + sent(paragraph)
+                + " |\n");
       }
     }
     return Optional.empty();
@@ -57,11 +88,8 @@ final class AlgorithmSources {
     return END_OF_SENTENCE.splitAsStream(markdown(paragraph)).findFirst().orElseThrow();
   }
 
-  /** Steps and bytes of messages between all ranks; other algorithms cost what their phases do. */
+  /** Without what is moved in memory, and without scratch memory. */
   private static String sent(String cost) {
-    if (!cost.contains("Bytes sent by ")) {
-      return "";
-    }
     return END_OF_SENTENCE
         .splitAsStream(markdown(cost))
         .filter(sentence -> sentence.startsWith("Steps:") || sentence.startsWith("Bytes sent"))

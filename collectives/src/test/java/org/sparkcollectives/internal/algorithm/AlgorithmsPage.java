@@ -8,8 +8,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.function.Function;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.sparkcollectives.AlgorithmChoices;
 import org.sparkcollectives.CollectivesConfiguration;
@@ -38,15 +36,6 @@ final class AlgorithmsPage {
           List.of(4, 2, 1),
           Collections.nCopies(4, 4),
           Collections.nCopies(16, 4));
-
-  /** How many ranks each host has. */
-  private static final List<List<Integer>> HOSTS =
-      List.of(
-          List.of(2, 2),
-          List.of(4, 4),
-          List.of(1, 3),
-          Collections.nCopies(4, 4),
-          Collections.nCopies(16, 8));
 
   private static final HostTensor LARGEST =
       HostTensor.allocate(DType.FLOAT32, SIZES.get(SIZES.size() - 1) / Float.BYTES);
@@ -92,8 +81,7 @@ final class AlgorithmsPage {
     Map<String, String> parts = new LinkedHashMap<>();
     parts.put("figures", figures());
     parts.put("choices", choices(tcp));
-    parts.put("hierarchical between JVMs", hierarchical(tcp, JVMS, AskedPeers::inJvms));
-    parts.put("hierarchical between hosts", hierarchical(tcp, HOSTS, AskedPeers::onHosts));
+    parts.put("hierarchical", hierarchical(tcp));
     parts.put("explanation", explanation(tcp));
     parts.put("algorithms", AlgorithmSources.table());
     return parts;
@@ -108,19 +96,16 @@ final class AlgorithmsPage {
         .collect(Collectors.joining("", "```text\n", "```\n"));
   }
 
-  /** From which size on each operation is hierarchical, by how many ranks the nodes have. */
-  private static String hierarchical(
-      AlgorithmSelector selector, List<List<Integer>> nodes, Function<Locality, AskedPeers> group) {
+  /** For which sizes each operation is hierarchical, by how many ranks the JVMs have. */
+  private static String hierarchical(AlgorithmSelector selector) {
     StringBuilder text = new StringBuilder("| operation |");
-    nodes.forEach(sizes -> text.append(' ').append(name(sizes)).append(" |"));
-    text.append("\n|---|").append("---|".repeat(nodes.size())).append('\n');
+    JVMS.forEach(sizes -> text.append(' ').append(name(sizes)).append(" |"));
+    text.append("\n|---|").append("---|".repeat(JVMS.size())).append('\n');
     OPERATIONS.forEach(
         (name, operation) -> {
           text.append("| ").append(label(name)).append(" |");
-          for (List<Integer> sizes : nodes) {
-            text.append(' ')
-                .append(ranges(selector, operation, () -> group.apply(locality(sizes))))
-                .append(" |");
+          for (List<Integer> sizes : JVMS) {
+            text.append(' ').append(ranges(selector, operation, locality(sizes))).append(" |");
           }
           text.append('\n');
         });
@@ -142,11 +127,10 @@ final class AlgorithmsPage {
   }
 
   /** The sizes for which an operation is hierarchical. */
-  private static String ranges(
-      AlgorithmSelector selector, Operation operation, Supplier<AskedPeers> group) {
+  private static String ranges(AlgorithmSelector selector, Operation operation, Locality jvms) {
     List<Boolean> hierarchical = new ArrayList<>();
     for (long bytes : SIZES) {
-      AskedPeers asked = group.get();
+      AskedPeers asked = AskedPeers.inJvms(jvms);
       HostTensor tensor = LARGEST.slice(0, Math.max(bytes / Float.BYTES, asked.size()));
       hierarchical.add(
           ChosenAlgorithm.of(asked, peers -> operation.begin(selector, peers, tensor))
