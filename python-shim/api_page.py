@@ -23,7 +23,8 @@ _FIELD = re.compile(r"^:(param|return|raises)\s*([^:]*):\s*", re.MULTILINE)
 _COMMON = re.compile(
     r"^:(?:raises ObjectSerializationError"
     r"|param (?:(?:group_)?(?:src|dst)|tag|device|device_ids?|pg_options)):.*\n(?:[ ]+.*\n)*"
-    r"|^:param group: by default the world group\n",
+    r"|^:param group: by default the world group\n"
+    r"|^:param tensor: of the same type and number of elements on all ranks\n",
     re.MULTILINE,
 )
 _ROLE = re.compile(r":\w+:`~?([^`]+)`")
@@ -128,9 +129,9 @@ def page():
         "Parameters of many functions:",
         "* `group`: by default the world group\n"
         "* `src`, `dst`: a rank of the world group; `group_src`, `group_dst`: a rank of `group`. "
-        "Give one of the two. By default a gather, a scatter or a broadcast of objects has rank 0 "
-        "of `group` as its root, and a receive takes what is sent first, by whichever rank\n"
-        "* `tag`: 0 or more; a message is received with the tag with which it was sent\n"
+        "Give one of the two. By default the root of gathers, scatters and broadcasts of objects "
+        "is rank 0 of `group`, and a receive takes what is sent first\n"
+        "* `tag`: 0 or more; a receive takes messages of its tag\n"
         "* `device`, `device_id`: None or the CPU; `pg_options`, and `device_ids`: None",
         "Functions of objects raise `ObjectSerializationError` where another rank cannot pickle "
         "its object; the group goes on.",

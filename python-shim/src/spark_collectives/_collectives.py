@@ -54,8 +54,7 @@ def all_reduce_coalesced(
 ) -> Optional[Work]:
     """Reduce each of the tensors over all ranks, in place, as one operation.
 
-    :param tensors: at least one, all of one type; of the same numbers of elements, in the same
-        order, on all ranks
+    :param tensors: at least one, all of one type; the same sizes in the same order on all ranks
     """
     member = _groups.member(group)
     return None if member is None else member.all_reduce_coalesced(tensors, op, async_op=async_op)
@@ -86,8 +85,7 @@ def all_gather(
 ) -> Optional[Work]:
     """Gather the tensors of all ranks on all ranks; sizes may differ by rank.
 
-    :param tensor_list: what is overwritten: one tensor for each rank, of the number of elements
-        that this rank's ``tensor`` has
+    :param tensor_list: is overwritten: one tensor for each rank, as large as that rank's
     :param tensor: only read
     """
     member = _groups.member(group)
@@ -119,8 +117,8 @@ def gather(
     """Gather the tensors of all ranks at rank ``dst``; sizes may differ by rank.
 
     :param tensor: only read
-    :param gather_list: at ``dst`` what is overwritten: one tensor for each rank, of the number of
-        elements that this rank's ``tensor`` has. Elsewhere None or empty
+    :param gather_list: at ``dst`` is overwritten: one tensor for each rank, as large as that
+        rank's. Elsewhere None or empty
     :param dst: the root, as a rank of the world group; by default rank 0 of ``group``
     :param group_dst: the root, as a rank of ``group``, instead of ``dst``
     """
@@ -142,8 +140,8 @@ def scatter(
     """Send each rank one of the tensors of rank ``src``; sizes may differ by rank.
 
     :param tensor: is overwritten
-    :param scatter_list: at ``src`` one tensor for each rank, of the number of elements that this
-        rank's ``tensor`` has; only read. Elsewhere None or empty
+    :param scatter_list: at ``src`` one tensor for each rank, as large as that rank's; only read.
+        Elsewhere None or empty
     :param src: the root, as a rank of the world group; by default rank 0 of ``group``
     :param group_src: the root, as a rank of ``group``, instead of ``src``
     """
@@ -164,8 +162,7 @@ def reduce_scatter(
     """Reduce the tensors of the list over all ranks; each rank gets the one at its index.
 
     :param output: is overwritten; sizes may differ by rank
-    :param input_list: one tensor for each rank, of the number of elements that this rank's
-        ``output`` has; only read
+    :param input_list: one tensor for each rank, as large as that rank's ``output``; only read
     """
     member = _groups.member(group)
     if member is None:
@@ -201,14 +198,14 @@ def all_to_all_single(
 ) -> Optional[Work]:
     """Send parts of the input, one to each rank, and receive one from each.
 
-    A part is a number of rows, which are slices of the first dimension.
+    Parts are rows: slices of the first dimension.
 
     :param output: one part from each rank, in rank order; must not share memory with ``input``
     :param input: one part for each rank, in rank order; only read
-    :param output_split_sizes: how many rows come from each rank, the whole ``output`` together; by
-        default equal parts
-    :param input_split_sizes: how many rows go to each rank, the whole ``input`` together; by
-        default equal parts
+    :param output_split_sizes: the rows from each rank, the whole ``output`` together; by default
+        equal parts
+    :param input_split_sizes: the rows to each rank, the whole ``input`` together; by default equal
+        parts
     """
     member = _groups.member(group)
     if member is None:
@@ -226,8 +223,8 @@ def all_to_all(
 ) -> Optional[Work]:
     """Send each rank one of the tensors, and receive one from each.
 
-    :param output_tensor_list: what is overwritten: one tensor for each rank, of the number of
-        elements that this rank sends here; must not share memory with the input
+    :param output_tensor_list: is overwritten: one tensor for each rank, as large as what that rank
+        sends here; must not share memory with the input
     :param input_tensor_list: one tensor for each rank; only read
     """
     member = _groups.member(group)
@@ -258,13 +255,12 @@ def monitored_barrier(
 ) -> None:
     """Wait until all ranks have called it; raise an error that names the ranks that have not.
 
-    As after a barrier, the collectives before it are done when it returns. A missed deadline ends
-    the group in other operations; here the group goes on.
+    The collectives before it are done when it returns. After a missed deadline the group goes on.
 
     :param timeout: seconds, by default the group's timeout; never longer than
         ``spark.collectives.store.timeout``
-    :param wait_all_ranks: whether to wait the whole time and name all missing ranks, and not only
-        the lowest
+    :param wait_all_ranks: whether to wait the whole time and name all missing ranks, not only the
+        lowest
     :raises CollectiveTimeoutError: on every rank that came, with the ``missing_ranks``
     """
     member = _groups.member(group)
@@ -284,9 +280,9 @@ def coalescing_manager(
             for gradient in gradients:
                 dist.all_reduce(gradient)
 
-    The operations that this thread calls in the group begin one after the other, and the block
-    waits for all of them at its end; until then nobody else may use their arrays. With
-    ``async_ops`` it does not wait, and ``wait()`` of what it gives does::
+    The operations that this thread calls in the group begin one after the other; the end of the
+    block waits for all of them. Until then nobody else may use their arrays. With ``async_ops``,
+    ``wait()`` of what it gives waits instead::
 
         with dist.coalescing_manager(async_ops=True) as block:
             dist.all_reduce(gradient)

@@ -41,12 +41,12 @@ def init_process_group(
     :func:`run`, returns the same group and ignores its arguments. After
     :func:`destroy_process_group` it joins a new group, as all other ranks must.
 
-    :param backend: ``"spark"`` or ``"gloo"``, which mean the same here, or another backend of the
-        Java library, such as ``"fake"``
+    :param backend: ``"spark"`` or ``"gloo"``, which mean the same here, or one of the Java library,
+        such as ``"fake"``
     :param init_method: ``"env://"`` or ``"spark://"``: both use the driver
     :param timeout: how long an operation may take; by default ``spark.collectives.timeout``
-    :param world_size: not needed; refused unless it is the number of the stage's tasks
-    :param rank: not needed; refused unless it is the task's partition
+    :param world_size: if given, the number of the stage's tasks
+    :param rank: if given, the task's partition
     :param store: must be None: the ranks use the driver's store
     :param group_name: ignored, as in torch
     :param pg_options: must be None
@@ -261,9 +261,9 @@ def root(
 def destroy_process_group(group: Group = None) -> None:
     """Leave the group; to leave the world group is to leave all groups of this task.
 
-    Waits for the pending operations of this rank; those that are not done after the timeout abort
-    the group. Other ranks may go on with operations that do not need this one. The end of the task
-    leaves all groups, too.
+    Waits for the pending operations of this rank; those not done after the timeout abort the group.
+    Other ranks may go on with operations that do not need this one. The end of the task leaves all
+    groups, too.
 
     :param group: by default the world group
     """

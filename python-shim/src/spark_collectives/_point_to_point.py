@@ -139,7 +139,7 @@ class P2POp:
 def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> List[Work]:
     """Begin several messages of one group, and return their works at once.
 
-    Their order does not matter: two ranks may both send first. All are checked before one begins.
+    Two ranks may both send first. All are checked before one begins.
 
     :param p2p_op_list: at least one, all of one group
     """

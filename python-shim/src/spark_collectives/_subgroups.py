@@ -36,10 +36,9 @@ def new_group(
     :param backend: as :func:`init_process_group` takes it; by default as in the world group
     :param pg_options: must be None
     :param use_local_synchronization: whether only the members call it
-    :param group_desc: what the group is for, shown in diagnosis
+    :param group_desc: shown in diagnosis
     :param device_id: must be None, or the CPU
-    :param sort_ranks: whether the ranks of the new group are in the order of their global ranks,
-        and not in that of ``ranks``
+    :param sort_ranks: whether to order the new group by global ranks, and not as in ``ranks``
     :raises ValueError: if ``ranks`` is empty, or if a rank is named twice or does not exist
     """
     world = _groups.world()
@@ -74,9 +73,8 @@ def new_subgroups(
 
     Called by all ranks of the world group.
 
-    :param group_size: by default the number of ranks on this rank's host. This assumes that each
-        host has the same number of ranks, with consecutive numbers;
-        :meth:`ProcessGroup.new_local_group` assumes nothing
+    :param group_size: by default the number of ranks on this rank's host, which assumes hosts with
+        equally many consecutive ranks; :meth:`ProcessGroup.new_local_group` does not
     :param group: the group whose ranks are put in groups; by default the world group
     :raises ValueError: if the size of the group is not a multiple of ``group_size``
     """
@@ -181,15 +179,14 @@ def shrink_group(
 ) -> ProcessGroup:
     """Create a group without some ranks; called by those that remain, with the same arguments.
 
-    It is the only operation that still works in a group that has failed. If the world group is
-    shrunk, the new group takes its place: its ranks are the global ranks from then on, and the
-    groups that were made before are not to be used any more. Of any other group, the old one is
-    left to be destroyed.
+    It also works in a group that has failed. A shrunk world group is replaced: the ranks of the new
+    group are the global ranks from then on, and groups that were made before must not be used any
+    more. Any other group must still be destroyed.
 
     :param ranks_to_exclude: at least one, as ranks of the group
     :param group: by default the world group
     :param shrink_flags: :data:`SHRINK_DEFAULT`, or :data:`SHRINK_ABORT` to abort the old group
-        first, on every rank, so that operations that wait for an excluded rank end
+        first, on every rank, which ends operations that wait for an excluded rank
     :param pg_options: must be None
     :raises ValueError: if the ranks or flags make no sense
     :raises RuntimeError: if this rank is among those that are excluded

@@ -9,7 +9,7 @@ class CollectiveError(RuntimeError):
     """An operation of a group failed, and usually the group with it.
 
     The message names the rank, the operation, and what to do. ``remote_traceback`` is the stack
-    trace of the cause, if there is one: for a rank that failed, that of the exception it threw.
+    trace of the cause, such as another rank's exception, if there is one.
     """
 
     remote_traceback: str = ""

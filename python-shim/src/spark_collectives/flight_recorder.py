@@ -15,8 +15,7 @@ from ._operations import Operations
 class FlightRecorder:
     """The recent operations of one rank: what they were, how far they came, and when.
 
-    Asks no other rank, and may be used when the group has failed. Of an all-reduce in parts there
-    is a record for each part.
+    Can be used when the group has failed. An all-reduce in parts has a record for each part.
     """
 
     def __init__(self, operations: Operations, group: str) -> None:
@@ -36,11 +35,10 @@ class FlightRecorder:
     ) -> Dict[str, Any]:
         """Return the contents of this rank's recorder, for all groups of the rank.
 
-        In the layout of c10d's dumps: ``entries``, ``pg_config`` and ``pg_status`` besides others.
+        In the layout of c10d's dumps: ``entries``, ``pg_config``, ``pg_status`` and others.
 
-        :param include_collectives: whether there are records, or only the groups and how far they
-            have come
-        :param only_active: whether records of operations that have ended are left out
+        :param include_collectives: whether to include records, not only the groups' status
+        :param only_active: whether to leave out operations that have ended
         """
         reply = self._operations.call(
             _codes.DUMP, body=bytes((bool(include_collectives), bool(only_active)))
@@ -51,8 +49,8 @@ class FlightRecorder:
     def dump_all_ranks(self, reason: str) -> None:
         """Make all ranks send their dumps to the driver, as they do when a group fails.
 
-        Does not wait for the dumps. Threads of the JVMs make them, so ranks that are stuck in
-        their own code dump too. The driver logs what they tell.
+        Does not wait for the dumps. Ranks that are stuck in their own code dump too. The driver
+        logs the findings.
 
         :param reason: shown in the dumps
         :raises StoreError: if the store cannot be reached

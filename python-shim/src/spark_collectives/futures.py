@@ -38,7 +38,7 @@ class Future(concurrent.futures.Future):  # type: ignore[type-arg]
         """Return a future of what ``callback`` returns for this one, once this one is done.
 
         The callback runs on the thread that completes this future, or at once if it is done. Its
-        error becomes that of the future which is returned.
+        error becomes that of the returned future.
         """
         made = Future()
 

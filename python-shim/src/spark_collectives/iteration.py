@@ -30,11 +30,9 @@ def iterate(
     """Run an iterative algorithm over ``rows`` as one barrier stage.
 
     Each partition of ``rows`` is a rank, which loads its rows once. In each iteration, counted from
-    1, each rank computes an array from the state and its data, the arrays are added up over all
-    ranks, and rank 0 computes the next state from the sum. Blocks until the loop has ended.
-
-    The numbers are added in the order of the partitions, so the same partitions give the same bits
-    on every run. This computes a mean::
+    1, each rank computes an array from the state and its data, the arrays are added up in the order
+    of the partitions, and rank 0 computes the next state from the sum. Blocks until the loop has
+    ended. The same partitions give the same bits on every run. This computes a mean::
 
         def contribution(mean, rows, iteration):
             return [sum(rows), len(rows)]
@@ -48,23 +46,22 @@ def iterate(
     :param initial: the state before the first iteration. A numpy array, whose type and shape must
         not change, is sent as it is; other states are pickled in each iteration
     :param contribution: ``contribution(state, data, iteration)`` returns a number or an array,
-        which is converted to ``float64``, of the same shape on all ranks and in all iterations. It
-        must neither change nor keep the state. Ranks without rows contribute zeros
+        converted to ``float64``, of the same shape on all ranks and in all iterations. It must
+        neither change nor keep the state. Ranks without rows contribute zeros
     :param update: ``update(state, total, iteration)`` returns the next state; on rank 0 only
-    :param max_iterations: how many iterations there are at most
+    :param max_iterations: 1 or more
     :param load: ``load(rows)`` returns a rank's data from an iterator over its rows (at least one;
-        for a DataFrame ``pyarrow.RecordBatch``). By default a list of the rows, or a
-        ``pyarrow.Table``
+        of a DataFrame ``pyarrow.RecordBatch``); by default a list or a ``pyarrow.Table``
     :param stop: ``stop(previous, state, iteration)`` returns whether to stop; on rank 0 only, after
         the update
-    :param loss: ``loss(state, total, iteration)`` returns the loss of the state before the update;
-        on rank 0 only
-    :param checkpoint_interval: after how many iterations the driver keeps the state for the next
-        attempt; by default never. Needs ``stage_retry``
+    :param loss: ``loss(state, total, iteration)`` returns the loss before the update; on rank 0
+        only
+    :param checkpoint_interval: iterations between checkpoints of the state in the driver, for the
+        next attempt; by default none. Needs ``stage_retry``
     :param stage_retry: whether Spark runs all ranks again when one fails, up to
         ``spark.stage.maxConsecutiveAttempts`` times
     :param stream: as in :func:`run`
-    :param progress: whether a bar shows the iterations, as in :func:`run`
+    :param progress: as in :func:`run`, of the iterations
     :raises IterationError: if a function has failed; the rank's stack trace is its cause
     :raises RankFailedError: if the ranks have failed otherwise
     """

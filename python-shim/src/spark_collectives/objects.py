@@ -116,7 +116,7 @@ def _buffers(sizes: Any) -> List[Any]:
 def all_gather_object(object_list: List[Any], obj: Any, group: Group = None) -> None:
     """Gather the objects of all ranks, in rank order, on all ranks.
 
-    :param object_list: what is overwritten: a list with an element for each rank
+    :param object_list: is overwritten: a list with an element for each rank
     :raises ObjectSerializationError: if another rank cannot pickle its object; the group goes on
     """
     member = _member(group)
@@ -141,8 +141,8 @@ def gather_object(
 ) -> None:
     """Gather the objects of all ranks, in rank order, at rank ``dst``.
 
-    :param object_gather_list: at ``dst`` what is overwritten: a list with an element for each
-        rank. Elsewhere it is ignored
+    :param object_gather_list: at ``dst`` is overwritten: a list with an element for each rank.
+        Elsewhere ignored
     :param dst: the root, as a rank of the world group; by default rank 0 of ``group``
     :param group_dst: the root, as a rank of ``group``, instead of ``dst``
     :raises ObjectSerializationError: if another rank cannot pickle its object; the group goes on
@@ -207,8 +207,8 @@ def scatter_object_list(
     """Send each rank one of the objects of rank ``src``.
 
     :param scatter_object_output_list: its first element is overwritten
-    :param scatter_object_input_list: at ``src`` a list with an object for each rank. Elsewhere it
-        is ignored
+    :param scatter_object_input_list: at ``src`` a list with an object for each rank. Elsewhere
+        ignored
     :param src: the root, as a rank of the world group; by default rank 0 of ``group``
     :param group_src: the root, as a rank of ``group``, instead of ``src``
     :raises ObjectSerializationError: if the root cannot pickle an object; the group goes on

@@ -20,9 +20,8 @@ from .work import Seconds, millis
 class ProcessGroup(GroupOperations):
     """A group of ranks that communicate.
 
-    The methods follow the Java library's ``ProcessGroup``, with the group's ranks, 0 to
-    ``size - 1``. The functions of the package have the names, arguments and global ranks of
-    ``torch.distributed``, and say of which sizes the arrays are.
+    The methods take the group's ranks, 0 to ``size - 1``; the functions of the package take the
+    arguments and global ranks of ``torch.distributed``, and say of which sizes the arrays are.
 
     ``rank`` is this task's rank, ``size`` the number of ranks, ``name`` the group's unique name,
     ``global_ranks`` each rank's rank in the world group, and ``backend`` the backend's name.
@@ -60,7 +59,7 @@ class ProcessGroup(GroupOperations):
     def set_timeout(self, timeout: Seconds) -> None:
         """Set the default timeout of the operations of this rank that begin from now on.
 
-        Groups that are made later from this one begin with the timeout with which it was made.
+        Groups made from this one begin with the timeout with which it was made.
         """
         self._operations.timeout_ms = millis(timeout)
 
@@ -80,7 +79,7 @@ class ProcessGroup(GroupOperations):
         Takes one call of the store, and does not wait for other ranks.
 
         :param ranks: global ranks, in the order of their ranks in the new group; none means all
-        :param use_local_synchronization: whether only the members call this, and not all ranks
+        :param use_local_synchronization: whether only the members call this
         :param backend: as :func:`spark_collectives.init_process_group` takes it; by default as here
         :raises ValueError: if a rank is not in this group or is named twice, or if other ranks
             name other members
@@ -135,8 +134,8 @@ class ProcessGroup(GroupOperations):
         All ranks that remain call it, with the same arguments. This group must still be closed.
 
         :param excluded: at least one rank, as ranks of this group
-        :param abort: whether to abort this group first, on every rank, so that operations that
-            wait for an excluded rank end
+        :param abort: whether to abort this group first, on every rank, which ends operations that
+            wait for an excluded rank
         :raises ValueError: if a rank is named twice or is not in this group, or is this rank
         """
         group = self._group_of(
@@ -191,13 +190,13 @@ class ProcessGroup(GroupOperations):
     def progress(self, done: int, total: int, text: str = "") -> None:
         """Say how far this rank's program has come.
 
-        The tab "Collectives" in Spark's UI shows it, and the driver's metrics have the share that
-        is done. It replaces what was said before, and goes to the driver with this rank's next
-        statistics; nothing waits for it. If several ranks call this, the lowest of them is shown.
+        Shown in the tab "Collectives" of Spark's UI and in the driver's metrics, of the lowest rank
+        that calls this. It goes to the driver with this rank's next statistics; nothing waits for
+        it.
 
         :param done: how much is done, from 0 to ``total``
-        :param total: of how much, such as the number of epochs; 1 or more
-        :param text: anything else, such as the loss; cut after 200 characters
+        :param total: such as the number of epochs; 1 or more
+        :param text: such as the loss; cut after 200 characters
         :raises TypeError: if ``done`` or ``total`` is not an integer
         :raises ValueError: if ``total`` is less than 1, or ``done`` is not from 0 to ``total``
         :raises GroupClosedError: if the group is closed
@@ -247,8 +246,8 @@ class ProcessGroup(GroupOperations):
     def empty(self, shape: Any, dtype: Any = np.float32) -> Any:
         """Create an array in memory that operations of this group use without a copy.
 
-        Use it for arrays that are used again and again: their number of bytes is rounded up to a
-        power of two. The contents are undefined. The array may outlive the group.
+        For arrays that are used again and again: their bytes are rounded up to a power of two. The
+        contents are undefined. The array may outlive the group.
         """
         extents = (shape,) if isinstance(shape, (int, np.integer)) else tuple(shape)
         return self._operations.memory.empty(tuple(int(each) for each in extents), np.dtype(dtype))
@@ -269,8 +268,7 @@ class ProcessGroup(GroupOperations):
     ) -> None:
         """Save the arrays in the driver for later attempts of the stage, all or none of them.
 
-        Called by all ranks. With ``replicated``, all ranks have the same arrays, and those of
-        rank 0 are saved.
+        Called by all ranks. With ``replicated``, those of rank 0 are saved for all ranks.
         """
         _checkpoints.save(self._operations, name, arrays, replicated, timeout)
 

@@ -15,9 +15,9 @@ class ReduceOp:
     The constants are ``SUM``, ``AVG``, ``PRODUCT``, ``MIN``, ``MAX``, ``BAND``, ``BOR`` and
     ``BXOR``. ``AVG`` and ``premul_sum`` are for floating-point and complex types, the bitwise
     reductions for integers and booleans, the others for all types, but ``PRODUCT``, ``MIN`` and
-    ``MAX`` not for complex ones. float8 types cannot be reduced, and ``uint16``, ``uint32`` and
-    ``uint64`` have no ``MIN`` and ``MAX``. Integers wrap around on overflow. Half types accumulate
-    in float32 and round once.
+    ``MAX`` not for complex ones. float8 types cannot be reduced; ``uint16``, ``uint32`` and
+    ``uint64`` have no ``MIN`` and ``MAX``. Integers wrap around. Half types accumulate in float32
+    and round once.
     """
 
     SUM: ClassVar[ReduceOp]

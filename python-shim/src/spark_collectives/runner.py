@@ -48,17 +48,17 @@ def run(
 ) -> List[Any]:
     """Run ``fn(*args, **kwargs)`` as ``num_ranks`` ranks, and return their results, by rank.
 
-    Each rank has joined the world group when ``fn`` is called. Lines that ranks print appear here,
-    with ``[rank N]`` before them. When a rank fails, all ranks stop, and the first exception is
-    raised here, with the rank's stack trace as its cause; as :class:`RankFailedError` if it cannot
-    be pickled, is too large, is ``SystemExit`` or the like, or if ranks do not report to this
-    process. Blocks until all ranks have ended.
+    Ranks have joined the world group when ``fn`` is called. Lines that they print appear here, with
+    ``[rank N]`` before them. When one fails, all stop, and the first exception is raised here, with
+    the rank's stack trace as its cause; as :class:`RankFailedError` if it cannot be pickled, is too
+    large, is ``SystemExit`` or the like, or if ranks do not report to this process. Blocks until
+    all ranks have ended.
 
-    :param fn: called once on each rank; it and its results must be picklable by cloudpickle
+    :param fn: called once on each rank; cloudpickle must pickle it and its results
     :param spark: the session; by default the active one
     :param stream: whether ranks report printed lines and exceptions to this process; by default
         yes, but never with Spark Connect
-    :param progress: whether a bar shows how many ranks are done, or what :func:`report_progress`
+    :param progress: whether a bar shows the ranks that are done, or what :func:`report_progress`
         reports; by default in terminals and notebooks, except Zeppelin. Needs tqdm
     :raises RuntimeError: if there is no session, the session lacks the library's jar, or fewer
         slots are free than there are ranks

@@ -49,8 +49,8 @@ def configure(builder: Any) -> Any:
 
         spark = configure(SparkSession.builder.master("local-cluster[2,2,1024]")).getOrCreate()
 
-    Adds the library's jar and that for ``spark_collectives.ml`` to ``spark.jars``, and the plugin
-    to ``spark.plugins``: to the builder's values or, if it has none, to those of ``spark-submit``,
+    Adds the library's jars, with that of ``spark_collectives.ml``, to ``spark.jars``, and the
+    plugin to ``spark.plugins``: to the builder's values, else to those of ``spark-submit``,
     ``PYSPARK_SUBMIT_ARGS`` or ``spark-defaults.conf``. Call it before Spark is used in this
     process.
 

@@ -30,10 +30,9 @@ class Store:
     """A group's part of the driver's store, for keys of the application.
 
     The semantics are those of ``torch.distributed.Store``. Values are byte strings of up to
-    2046 MiB; texts are encoded as UTF-8. A call that waits takes a ``timeout`` in seconds. Without
-    one it waits as long as the property ``timeout`` says, which is
-    ``spark.collectives.store.timeout`` at first. It then raises :class:`StoreTimeoutError`. It
-    raises earlier if the group fails.
+    2046 MiB; texts are encoded as UTF-8. A call that waits raises :class:`StoreTimeoutError` after
+    ``timeout`` seconds, by default the property ``timeout``, at first
+    ``spark.collectives.store.timeout``. It raises earlier if the group fails.
     """
 
     def __init__(self, task: Task, group: int) -> None:
@@ -178,8 +177,8 @@ class Store:
     def barrier(self, key: str, world_size: int, timeout: Optional[Seconds] = None) -> None:
         """Wait until ``world_size`` callers have come to the key, which may then be used again.
 
-        :raises StoreTimeoutError: after the timeout, saying how many have come; a caller that timed
-            out is not counted any more
+        :raises StoreTimeoutError: after the timeout, saying how many have come; this caller no
+            longer counts
         :raises ValueError: if other callers gave another size
         """
         self._call(

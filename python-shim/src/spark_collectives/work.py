@@ -101,8 +101,8 @@ class Work:
     def wait(self, timeout: Optional[Seconds] = None) -> bool:
         """Wait until the operation is done, and return True.
 
-        Without ``timeout``, waits until the operation's own deadline. With ``timeout``, returns
-        False if the operation is not done by then, and the operation goes on. Raises its error.
+        Raises the operation's error. Waits until its deadline; with ``timeout``, returns False if
+        it is not done by then, and it goes on.
         """
         self._wait_quietly(timeout)
         done = self._settled
@@ -199,9 +199,9 @@ class Work:
     def get_future(self) -> Future:
         """Return a future of the arrays that the operation writes.
 
-        A thread of the group completes it, and runs what is chained to it, in the order in which
-        the futures were asked for. A callback may wait for a later operation, whose callbacks then
-        run on another thread. If the operation fails, the future has its error.
+        A thread of the group completes it, and runs callbacks in the order in which the futures
+        were asked for. A callback may wait for a later operation, whose callbacks then run on
+        another thread. If the operation fails, the future has its error.
         """
         with self._state_lock:
             if self._future is None:
