@@ -1,7 +1,6 @@
 package org.sparkcollectives;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import org.sparkcollectives.config.ConfigEntry;
 
@@ -37,17 +36,19 @@ public final class CollectivesConfiguration {
   /** The port that a JVM's ranks listen on. */
   public static final ConfigEntry<Integer> PORT =
       ConfigEntry.integer("spark.collectives.port")
-          .doc("The port on which a JVM accepts connections for all its ranks; 0 for any.")
+          .doc(
+              "The port on which a JVM accepts connections for all its ranks; 0 for any. If it is"
+                  + " in use, those above it are tried, as many as Spark's own"
+                  + " `spark.port.maxRetries` says: each executor of a host takes one, and a"
+                  + " firewall must let the range through.")
           .since("0.1.0")
           .check(value -> value == 0 || (value >= 1024 && value <= 65535), "0 or 1024 to 65535")
           .defaultsTo(0);
 
-  /** The number of further ports that are tried. */
+  /** The number of further ports that are tried: a setting of Spark's own. */
   public static final ConfigEntry<Integer> PORT_MAX_RETRIES =
-      ConfigEntry.integer("spark.collectives.port.maxRetries")
-          .doc(
-              "How many ports above `spark.collectives.port` are tried when it is in use. Each"
-                  + " executor of a host takes one; a firewall must let the range through.")
+      ConfigEntry.integer("spark.port.maxRetries")
+          .doc("How many ports above the configured one are tried.")
           .since("0.1.0")
           .check(value -> value >= 0, "0 or more")
           .defaultsTo(16);
@@ -77,8 +78,7 @@ public final class CollectivesConfiguration {
           .doc(
               "The secret by which the processes of a `tcp://` or `env://` rendezvous authenticate"
                   + " each other, such as the output of `openssl rand -hex 32`. Empty: none, which"
-                  + " is refused at an address that other hosts reach, unless"
-                  + " `spark.collectives.rendezvous.insecure` is set. Not used by Spark tasks,"
+                  + " is refused at an address that other hosts reach. Not used by Spark tasks,"
                   + " whose store is guarded by Spark or by a secret of its own.")
           .since("0.1.0")
           .defaultsTo("");
@@ -96,45 +96,6 @@ public final class CollectivesConfiguration {
           .since("0.1.0")
           .defaultsTo(Encryption.NONE);
 
-  /** The time in which a connection to a peer must be made. */
-  public static final ConfigEntry<Duration> CONNECT_TIMEOUT =
-      ConfigEntry.duration("spark.collectives.connect.timeout")
-          .doc("How long a rank tries to connect to a peer, and waits for the handshake.")
-          .since("0.1.0")
-          .check(value -> !value.isNegative() && !value.isZero(), "more than zero")
-          .defaultsTo(Duration.ofSeconds(60));
-
-  /** Permits Netty's native code. */
-  public static final ConfigEntry<Boolean> NATIVE =
-      ConfigEntry.bool("spark.collectives.netty.native")
-          .doc(
-              "Whether Netty uses its native code (epoll) if it is present. Only if the ranks do"
-                  + " not use the sockets themselves (`spark.collectives.tcp.direct`); otherwise"
-                  + " Java's NIO is used.")
-          .since("0.1.0")
-          .defaultsTo(true);
-
-  /** Permits collectives to read and write sockets on their own threads. */
-  public static final ConfigEntry<Boolean> DIRECT =
-      ConfigEntry.bool("spark.collectives.tcp.direct")
-          .doc(
-              "Whether the thread that runs a collective reads and writes the sockets itself once"
-                  + " Netty has connected them, which saves thread switches and copies. Otherwise,"
-                  + " and where connections are encrypted, Netty's event loops do.")
-          .since("0.1.0")
-          .defaultsTo(true);
-
-  /** The send buffer of a connection. */
-  public static final ConfigEntry<Long> SEND_BUFFER =
-      ConfigEntry.bytes("spark.collectives.tcp.sendBuffer")
-          .doc(
-              "The send buffer that each connection asks the operating system for, which may allow"
-                  + " less; 0 to leave it to the system, which is better only where the round trip"
-                  + " is long.")
-          .since("0.1.0")
-          .check(value -> value >= 0 && value <= Integer.MAX_VALUE, "0 to 2147483647")
-          .defaultsTo(4L << 20);
-
   /** The value of {@link #CONNECTIONS} with which the ranks find the number themselves. */
   public static final String AUTO = "auto";
 
@@ -149,28 +110,6 @@ public final class CollectivesConfiguration {
           .since("0.1.0")
           .check(value -> value.equals(AUTO) || value.matches("[1-9]|1[0-6]"), "auto, or 1 to 16")
           .defaultsTo(AUTO);
-
-  /** The fewest bytes that each of several connections gets. */
-  public static final ConfigEntry<Long> CONNECTION_BYTES =
-      ConfigEntry.bytes("spark.collectives.tcp.connections.minBytes")
-          .doc(
-              "How many bytes of a collective each connection gets at least; for fewer bytes, fewer"
-                  + " connections are used. The same for all ranks.")
-          .since("0.1.0")
-          .check(value -> value > 0, "more than 0")
-          .defaultsTo(1L << 20);
-
-  /** The time for which a waiting thread spins. */
-  public static final ConfigEntry<Duration> WAIT_SPIN =
-      ConfigEntry.duration("spark.collectives.wait.spin")
-          .doc(
-              "How long a thread that waits in a collective spins before it sleeps. It does not"
-                  + " spin if a host has more ranks than processors, or if the last waits were"
-                  + " long. 0: it sleeps at once. The default for ranks in Python, which are two"
-                  + " processes each, is 30us.")
-          .since("0.1.0")
-          .check(value -> !value.isNegative(), "0 or more")
-          .defaultsTo(Duration.ofNanos(200_000));
 
   /** The folder for shared memory. */
   public static final ConfigEntry<String> SHM_FOLDER =
@@ -222,15 +161,6 @@ public final class CollectivesConfiguration {
           .since("0.1.0")
           .defaultsTo(false);
 
-  /** Makes the backend {@code fake} refuse every operation. */
-  public static final ConfigEntry<Boolean> FAKE_ERROR_ON_COLLECTIVE =
-      ConfigEntry.bool("spark.collectives.fake.errorOnCollective")
-          .doc(
-              "Whether every operation of the backend `fake` throws: to find the code that calls"
-                  + " one where none is expected.")
-          .since("0.1.0")
-          .defaultsTo(false);
-
   /** The number of operations that a rank's flight recorder keeps. */
   public static final ConfigEntry<Integer> FLIGHT_RECORDER_SIZE =
       ConfigEntry.integer("spark.collectives.flightRecorder.size")
@@ -269,14 +199,6 @@ public final class CollectivesConfiguration {
           .since("0.1.0")
           .defaultsTo("");
 
-  /** The number of bytes of dumps that an application's driver writes at the most. */
-  public static final ConfigEntry<Long> FLIGHT_RECORDER_FOLDER_SIZE =
-      ConfigEntry.bytes("spark.collectives.flightRecorder.folder.maxSize")
-          .doc("How many bytes of dumps an application's driver writes at the most.")
-          .since("0.1.0")
-          .check(value -> value >= 0, "0 or more")
-          .defaultsTo(256L << 20);
-
   /** See {@link org.sparkcollectives.internal.liveness.Heartbeat}. */
   public static final ConfigEntry<Duration> HEARTBEAT_TIMEOUT =
       ConfigEntry.duration("spark.collectives.heartbeat.timeout")
@@ -284,32 +206,12 @@ public final class CollectivesConfiguration {
               "How long a JVM may send no heartbeat before the groups that have ranks in it fail,"
                   + " because it is stopped, cut off without a broken connection, or collects"
                   + " garbage for that long. 0 for no heartbeats: then only an operation's timeout"
-                  + " ends the wait for a rank that hangs. The same for all ranks.")
+                  + " ends the wait for a rank that hangs. Each JVM sends ten heartbeats in this"
+                  + " time: two requests to the store for each world group, none for groups made"
+                  + " from it. The same for all ranks.")
           .since("0.1.0")
           .check(value -> !value.isNegative(), "0 or more")
           .defaultsTo(Duration.ofSeconds(10));
-
-  /** See {@link org.sparkcollectives.internal.liveness.Heartbeat}. */
-  public static final ConfigEntry<Duration> HEARTBEAT_INTERVAL =
-      ConfigEntry.duration("spark.collectives.heartbeat.interval")
-          .doc(
-              "How often a JVM sends a heartbeat: two requests to the store for each world group,"
-                  + " none for groups made from it. At least five times in"
-                  + " `spark.collectives.heartbeat.timeout`, whatever is set. 0 for no heartbeats."
-                  + " The same for all ranks.")
-          .since("0.1.0")
-          .check(value -> !value.isNegative(), "0 or more")
-          .defaultsTo(Duration.ofSeconds(1));
-
-  /** See {@link org.sparkcollectives.internal.liveness.WatchdogGuard}. */
-  public static final ConfigEntry<Duration> WATCHDOG_TIMEOUT =
-      ConfigEntry.duration("spark.collectives.watchdog.timeout")
-          .doc(
-              "How long the thread that guards deadlines may be stuck before the groups of its JVM"
-                  + " fail, and the log shows where it is stuck; 0 for no such check.")
-          .since("0.1.0")
-          .check(value -> !value.isNegative(), "0 or more")
-          .defaultsTo(Duration.ofMinutes(1));
 
   /** See {@link ErrorHandling}. */
   public static final ConfigEntry<ErrorHandling> ERROR_HANDLING =
@@ -326,44 +228,42 @@ public final class CollectivesConfiguration {
           .since("0.1.0")
           .defaultsTo(ErrorHandling.CLEAN_UP_ONLY);
 
+  /** The figures by which algorithms are chosen. */
+  public static final ConfigEntry<String> COST =
+      ConfigEntry.string("spark.collectives.cost")
+          .doc(
+              "The figures by which each rank predicts which algorithm is the fastest: `auto`, or"
+                  + " the path of a"
+                  + " [file](../internals/algorithms.md#the-figures-and-how-to-override-them) that"
+                  + " every rank's host has. The same for all ranks.")
+          .since("0.1.0")
+          .check(value -> !value.isBlank(), "auto, or a path")
+          .defaultsTo("auto");
+
   private CollectivesConfiguration() {}
 
-  /** Returns these settings and those of the cost model, in the order of the documentation. */
+  /** Returns these settings, in the order of the documentation. */
   public static List<ConfigEntry<?>> entries() {
-    List<ConfigEntry<?>> own =
-        List.of(
-            TIMEOUT,
-            ERROR_HANDLING,
-            HEARTBEAT_TIMEOUT,
-            HEARTBEAT_INTERVAL,
-            WATCHDOG_TIMEOUT,
-            TRANSPORTS,
-            PORT,
-            PORT_MAX_RETRIES,
-            BIND_HOST,
-            HOST,
-            RENDEZVOUS_SECRET,
-            ENCRYPTION,
-            CONNECT_TIMEOUT,
-            NATIVE,
-            DIRECT,
-            SEND_BUFFER,
-            CONNECTIONS,
-            CONNECTION_BYTES,
-            WAIT_SPIN,
-            SHM_FOLDER,
-            BACKEND,
-            ALGORITHM,
-            DEBUG,
-            NAN_CHECK,
-            FAKE_ERROR_ON_COLLECTIVE,
-            FLIGHT_RECORDER_SIZE,
-            FLIGHT_RECORDER_HASHES,
-            FLIGHT_RECORDER_DUMP_ON_FAILURE,
-            FLIGHT_RECORDER_FOLDER,
-            FLIGHT_RECORDER_FOLDER_SIZE);
-    List<ConfigEntry<?>> entries = new ArrayList<>(own);
-    entries.addAll(CostConfiguration.entries());
-    return List.copyOf(entries);
+    return List.of(
+        TIMEOUT,
+        ERROR_HANDLING,
+        HEARTBEAT_TIMEOUT,
+        TRANSPORTS,
+        PORT,
+        BIND_HOST,
+        HOST,
+        RENDEZVOUS_SECRET,
+        ENCRYPTION,
+        CONNECTIONS,
+        SHM_FOLDER,
+        BACKEND,
+        ALGORITHM,
+        DEBUG,
+        NAN_CHECK,
+        FLIGHT_RECORDER_SIZE,
+        FLIGHT_RECORDER_HASHES,
+        FLIGHT_RECORDER_DUMP_ON_FAILURE,
+        FLIGHT_RECORDER_FOLDER,
+        COST);
   }
 }

@@ -110,6 +110,14 @@ public interface GroupDiagnostics {
   void setNanCheck(boolean enabled);
 
   /**
+   * Has the GPU measure this rank's operations in this group that begin from now on, by events that
+   * cost a little: c10d's {@code _enable_collectives_timing}. {@link Work#durationMillis} then
+   * returns what the GPU has measured; otherwise, and for operations in host memory, what the host
+   * has seen. All handles of the group share the setting, groups that are made from it do not.
+   */
+  void enableTiming();
+
+  /**
    * Returns whether the group has failed or was aborted, so that its operations throw. Closing does
    * not count. Does not block; false for a failure that has not been reported to this rank yet.
    */

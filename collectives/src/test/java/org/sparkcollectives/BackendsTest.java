@@ -15,8 +15,6 @@ import org.sparkcollectives.spi.Backend;
 import org.sparkcollectives.spi.BackendContext;
 import org.sparkcollectives.spi.BackendProvider;
 import org.sparkcollectives.spi.BackendRegistry;
-import org.sparkcollectives.spi.HostedGroups;
-import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.testing.LeakCheck;
 
@@ -121,24 +119,6 @@ class BackendsTest {
       }
       block.work().await();
       assertThat(world.isFailed()).isFalse();
-    }
-  }
-
-  @Test
-  void aDryRunRefusesEveryOperationIfAsked() {
-    RankContext context = HostedRank.inNode(0, "spark.collectives.fake.errorOnCollective=true");
-    try (HashStore store = new HashStore();
-        ProcessGroup world =
-            HostedGroups.create(
-                store, 2, 4, GroupOptions.defaults().withBackend("fake"), context)) {
-      assertThatThrownBy(() -> world.allReduce(Tensor.of(1)))
-          .isInstanceOf(IllegalStateException.class)
-          .hasMessageContaining("all-reduce on rank 2 of 4")
-          .hasMessageContaining("spark.collectives.fake.errorOnCollective");
-      assertThatThrownBy(world::barrier).hasMessageContaining("barrier on rank 2");
-      assertThatThrownBy(() -> world.send(Tensor.of(1), 0)).hasMessageContaining("send on rank 2");
-      assertThatThrownBy(() -> world.objects().allGather("mine"))
-          .hasMessageContaining("object all-gather");
     }
   }
 

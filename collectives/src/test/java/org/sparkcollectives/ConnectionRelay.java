@@ -66,7 +66,7 @@ final class ConnectionRelay implements AutoCloseable {
     return List.of(
         "spark.collectives.host=" + HOST,
         "spark.collectives.port=" + listener.getLocalPort(),
-        "spark.collectives.port.maxRetries=0");
+        "spark.port.maxRetries=0");
   }
 
   /** Returns how many connections of a kind there have been. */

@@ -36,7 +36,7 @@ class EndOfGroupTest {
    * what was sent.
    */
   private static RankContext ownNodeWithLoops(int rank) {
-    return HostedRank.inNode(rank, "spark.collectives.tcp.direct=false");
+    return HostedRank.inNode(rank, "tuning.sockets=EVENT_LOOPS");
   }
 
   @Test

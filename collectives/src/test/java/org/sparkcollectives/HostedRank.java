@@ -4,23 +4,36 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.sparkcollectives.config.ByteString;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.spi.RankContext;
+import org.sparkcollectives.spi.RankTuning;
 
 /** A rank's host with settings of its own. */
 public class HostedRank implements RankContext {
 
   private final Map<String, String> settings = new HashMap<>();
   private final TransportSecurity security;
+  private final RankTuning tuning;
 
-  /** Creates a host with settings, each {@code key=value}. */
+  /**
+   * Creates a host with settings, each {@code key=value}; {@code tuning.sockets} and {@code
+   * tuning.stripeBytes} are choices of {@link RankTuning}.
+   */
   public HostedRank(List<String> settings, TransportSecurity security) {
     for (String each : settings) {
       this.settings.put(
           each.substring(0, each.indexOf('=')), each.substring(each.indexOf('=') + 1));
     }
     this.security = security;
+    RankTuning chosen = RankTuning.DEFAULT;
+    String sockets = this.settings.remove("tuning.sockets");
+    if (sockets != null) {
+      chosen = chosen.withSockets(RankTuning.Sockets.valueOf(sockets));
+    }
+    String stripes = this.settings.remove("tuning.stripeBytes");
+    this.tuning = stripes == null ? chosen : chosen.withStripeBytes(ByteString.parse(stripes));
   }
 
   /**
@@ -32,7 +45,7 @@ public class HostedRank implements RankContext {
   public static HostedRank inNode(int number, String... settings) {
     List<String> all = new ArrayList<>(List.of(settings));
     // This is the default number of ports to try, and some more, so it makes no other difference.
-    all.add("spark.collectives.port.maxRetries=" + (16 + number));
+    all.add("spark.port.maxRetries=" + (16 + number));
     return new HostedRank(all, TransportSecurity.plain());
   }
 
@@ -59,6 +72,11 @@ public class HostedRank implements RankContext {
   @Override
   public final Configuration configuration() {
     return Configuration.of(settings);
+  }
+
+  @Override
+  public final RankTuning tuning() {
+    return tuning;
   }
 
   @Override

@@ -31,7 +31,7 @@ class ListeningPortTest {
 
   private static HostedRank listeningOn(int port, int retries) {
     return new HostedRank(
-        List.of("spark.collectives.port=" + port, "spark.collectives.port.maxRetries=" + retries),
+        List.of("spark.collectives.port=" + port, "spark.port.maxRetries=" + retries),
         TransportSecurity.plain());
   }
 

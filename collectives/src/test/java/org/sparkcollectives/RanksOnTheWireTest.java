@@ -34,7 +34,7 @@ class RanksOnTheWireTest {
                   List.of(
                       "spark.collectives.host=" + ADDRESS,
                       "spark.collectives.port=" + ports[rank],
-                      "spark.collectives.port.maxRetries=0"),
+                      "spark.port.maxRetries=0"),
                   security),
           group -> {
             byte[] text = TEXT.repeat(LARGE / TEXT.length()).getBytes(UTF_8);

@@ -6,13 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.net.ServerSocket;
 import java.net.URI;
-import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.sparkcollectives.internal.rendezvous.EnvironmentRendezvous;
 import org.sparkcollectives.net.TransportSecurity;
-import org.sparkcollectives.store.StoreConfiguration;
 import org.sparkcollectives.store.StoreConnectionException;
 import org.sparkcollectives.store.TcpStore;
 import org.sparkcollectives.store.TcpStoreServer;
@@ -107,26 +105,21 @@ class RendezvousSecurityTest {
   }
 
   @Test
-  void ranksMeetWhereOtherHostsReachThemWithASecretOrWhenEverybodyIsTrusted() throws Exception {
-    for (String setting :
-        List.of(
-            CollectivesConfiguration.RENDEZVOUS_SECRET.key() + "=open sesame",
-            StoreConfiguration.INSECURE.key() + "=true")) {
-      String key = setting.substring(0, setting.indexOf('='));
-      System.setProperty(key, setting.substring(key.length() + 1));
-      try {
-        String url = "tcp://0.0.0.0:" + RankProcesses.freePort() + "?world_size=2&rank=";
-        RankThreads.run(
-            2,
-            rank -> {
-              try (ProcessGroup world = Rendezvous.join(url + rank)) {
-                world.barrier().await();
-              }
-              return null;
-            });
-      } finally {
-        System.clearProperty(key);
-      }
+  void ranksMeetWhereOtherHostsReachThemWithASecret() throws Exception {
+    String key = CollectivesConfiguration.RENDEZVOUS_SECRET.key();
+    System.setProperty(key, "open sesame");
+    try {
+      String url = "tcp://0.0.0.0:" + RankProcesses.freePort() + "?world_size=2&rank=";
+      RankThreads.run(
+          2,
+          rank -> {
+            try (ProcessGroup world = Rendezvous.join(url + rank)) {
+              world.barrier().await();
+            }
+            return null;
+          });
+    } finally {
+      System.clearProperty(key);
     }
   }
 }

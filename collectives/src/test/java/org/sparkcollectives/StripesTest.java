@@ -18,6 +18,7 @@ import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.Paths;
+import org.sparkcollectives.testing.SeveralNodes;
 
 /**
  * Tests collectives in several stripes: which ones are cut, and what happens to all stripes when
@@ -34,7 +35,7 @@ class StripesTest {
   /** The float32 elements of three stripes of 2 MiB, of which a rank sends a half at a time. */
   private static final int COUNT = (6 << 20) / Float.BYTES;
 
-  private static final String MIN_BYTES = "spark.collectives.tcp.connections.minBytes=";
+  private static final String MIN_BYTES = "tuning.stripeBytes=";
 
   private static RankContext context(ConnectionRelay relay, int rank, String... settings) {
     List<String> all = new ArrayList<>(List.of(settings));
@@ -102,13 +103,7 @@ class StripesTest {
           3,
           GroupOptions.defaults().withTransports("heap", "tcp"),
           rank ->
-              context(
-                  relay,
-                  rank,
-                  connections(2),
-                  MIN_BYTES + "1k",
-                  "spark.collectives.cost.heap.latency=0s",
-                  "spark.collectives.cost.heap.bandwidth=1000t"),
+              context(relay, rank, connections(2), MIN_BYTES + "1k", SeveralNodes.NOTHING_INSIDE),
           group -> {
             sumOf(group, 10_000);
             group.barrier().await();

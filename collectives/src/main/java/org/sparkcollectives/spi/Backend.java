@@ -140,6 +140,9 @@ public interface Backend extends AutoCloseable {
    */
   default void setNanCheck(boolean enabled) {}
 
+  /** Carries out {@link ProcessGroup#enableTiming}, for backends whose devices can measure. */
+  default void enableTiming() {}
+
   /**
    * Explains which algorithm carries out each collective, see {@link ProcessGroup#explain}; empty
    * where the backend's library chooses.

@@ -123,6 +123,11 @@ public interface RankContext {
     return Configuration.ofSystemProperties();
   }
 
+  /** Returns the choices that hosts of ranks make, and no user needs to. */
+  default RankTuning tuning() {
+    return RankTuning.DEFAULT;
+  }
+
   /** Returns the address to listen on where the configuration names none. */
   default String bindHost() {
     return "127.0.0.1";

@@ -49,7 +49,6 @@ final class FaultSettings {
     set(settings, CollectivesConfiguration.SHM_FOLDER, folder);
     set(settings, CollectivesConfiguration.BIND_HOST, bindHost);
     set(settings, CollectivesConfiguration.HEARTBEAT_TIMEOUT, HEARTBEAT.toMillis() + "ms");
-    set(settings, CollectivesConfiguration.HEARTBEAT_INTERVAL, HEARTBEAT.toMillis() / 10 + "ms");
     if (!host.isEmpty()) {
       set(settings, CollectivesConfiguration.HOST, host);
       set(settings, CollectivesConfiguration.PORT, String.valueOf(port));

@@ -62,7 +62,6 @@ final class LinkedRank {
   public static void main(String[] arguments) throws Exception {
     int heartbeat = Integer.parseInt(arguments[0]);
     set(CollectivesConfiguration.HEARTBEAT_TIMEOUT.key(), heartbeat + "ms");
-    set(CollectivesConfiguration.HEARTBEAT_INTERVAL.key(), heartbeat / 10 + "ms");
     set(CollectivesConfiguration.RENDEZVOUS_SECRET.key(), "of these ranks alone");
     Remains remains = new Remains("/dev/shm/");
     Iterator<String> commands =

@@ -25,6 +25,7 @@ import org.sparkcollectives.net.ConnectionId;
 import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.net.UnauthenticatedConnections;
 import org.sparkcollectives.spi.HostedGroups;
+import org.sparkcollectives.spi.RankTuning;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.TcpStore;
 import org.sparkcollectives.store.TcpStoreServer;
@@ -60,8 +61,7 @@ class PortsUnderAttackTest {
     for (int rank = 0; rank < RANKS; rank++) {
       contexts[rank] =
           new HostedRank(
-              List.of(
-                  "spark.collectives.port=" + ports[rank], "spark.collectives.port.maxRetries=0"),
+              List.of("spark.collectives.port=" + ports[rank], "spark.port.maxRetries=0"),
               security);
     }
     try (TcpStoreServer server = TcpStore.server("127.0.0.1", 0, SECRET, security)) {
@@ -115,7 +115,7 @@ class PortsUnderAttackTest {
 
   @Test
   void aWrongSecretIsRefusedAtAPortOfRanks() throws Exception {
-    SocketOptions sockets = new SocketOptions(true, true, 0, LIMIT);
+    SocketOptions sockets = new SocketOptions(RankTuning.Sockets.DIRECT, 0, LIMIT);
     TransportSecurity plain = TransportSecurity.plain();
     AtomicBoolean accepted = new AtomicBoolean();
     ListenAddress address = new ListenAddress("127.0.0.1", "", 0, 0);

@@ -25,15 +25,11 @@ public enum Paths {
   TCP(over("tcp"), rank -> RankContext.process()),
   /** Sockets that Netty's event loops read and write, with native code where there is any. */
   EVENT_LOOP(
-      over("tcp"),
-      rank -> host(List.of("spark.collectives.tcp.direct=false"), TransportSecurity.plain())),
+      over("tcp"), rank -> host(List.of("tuning.sockets=EVENT_LOOPS"), TransportSecurity.plain())),
   /** Sockets that Netty's event loops read and write, without native code. */
   NIO(
       over("tcp"),
-      rank ->
-          host(
-              List.of("spark.collectives.netty.native=false", "spark.collectives.tcp.direct=false"),
-              TransportSecurity.plain())),
+      rank -> host(List.of("tuning.sockets=NIO_EVENT_LOOPS"), TransportSecurity.plain())),
   /** Sockets only, where nearly everything that is sent is cut in three. */
   STRIPED(over("tcp"), rank -> host(stripes(), TransportSecurity.plain())),
   /** Sockets only, encrypted with TLS, with a key of the process. */
@@ -108,7 +104,6 @@ public enum Paths {
   }
 
   private static List<String> stripes() {
-    return List.of(
-        "spark.collectives.tcp.connections=3", "spark.collectives.tcp.connections.minBytes=64");
+    return List.of("spark.collectives.tcp.connections=3", "tuning.stripeBytes=64");
   }
 }

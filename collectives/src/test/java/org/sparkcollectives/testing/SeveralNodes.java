@@ -1,5 +1,9 @@
 package org.sparkcollectives.testing;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.IntFunction;
@@ -14,13 +18,23 @@ import org.sparkcollectives.spi.RankContext;
 public final class SeveralNodes {
 
   /**
-   * The settings with which every operation that can first works within a node, whatever its size.
+   * The setting with which every operation that can first works within a node, whatever its size.
    */
-  private static final String[] NOTHING_INSIDE = {
-    "spark.collectives.cost.heap.latency=0s", "spark.collectives.cost.heap.bandwidth=1000t"
-  };
+  public static final String NOTHING_INSIDE =
+      "spark.collectives.cost=" + profile("heap.latency=0s", "heap.bandwidth=1000t");
 
   private SeveralNodes() {}
+
+  /** Writes a cost profile, each figure {@code key=value}, and returns its path. */
+  public static Path profile(String... figures) {
+    try {
+      Path file = Files.createTempFile("costs", ".properties");
+      file.toFile().deleteOnExit();
+      return Files.write(file, List.of(figures));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
 
   /** Returns hosts in nodes with so many ranks each, the last with all further ranks. */
   public static IntFunction<RankContext> of(int... sizes) {

@@ -20,6 +20,7 @@ import org.sparkcollectives.spark.internal.driver.WorldRequests;
 import org.sparkcollectives.spark.internal.executor.TaskWorlds;
 import org.sparkcollectives.spi.RankAnswer;
 import org.sparkcollectives.spi.RankRequest;
+import org.sparkcollectives.spi.RankTuning;
 
 /**
  * Creates the group of a barrier task, installs the library in a running application, and asks
@@ -166,6 +167,7 @@ public final class SparkCollectives {
                   + " run at the same time; write rdd.barrier().mapPartitions(...) or"
                   + " BarrierStage.of(rdd) instead of rdd.mapPartitions(...)");
     }
-    return TaskWorlds.of(task, SparkSettings.of(SparkEnv.get().conf()), options, call);
+    return TaskWorlds.of(
+        task, SparkSettings.of(SparkEnv.get().conf()), RankTuning.DEFAULT, options, call);
   }
 }

@@ -39,19 +39,6 @@ public final class Configuration {
   }
 
   /**
-   * Returns a configuration with these settings in which {@code entry} has the value {@code text}
-   * unless it is set.
-   */
-  public Configuration withDefault(ConfigEntry<?> entry, String text) {
-    return new Configuration(
-        key -> {
-          String set = given.apply(key);
-          boolean isAbsent = set == null && System.getProperty(key) == null;
-          return isAbsent && key.equals(entry.key()) ? text : set;
-        });
-  }
-
-  /**
    * Returns the value of {@code entry}, or its default if it is not set.
    *
    * @throws IllegalArgumentException naming the key, the bad value and the accepted form

@@ -16,21 +16,10 @@ public final class StoreConfiguration {
           .since("0.1.0")
           .defaultsTo(Duration.ofMinutes(5));
 
-  /** Permits a store without a secret at an address that other hosts reach. */
-  public static final ConfigEntry<Boolean> INSECURE =
-      ConfigEntry.bool("spark.collectives.rendezvous.insecure")
-          .doc(
-              "Whether the processes of a `tcp://` or `env://` rendezvous may do without"
-                  + " `spark.collectives.rendezvous.secret` at an address that other hosts reach."
-                  + " Whoever reaches the port can then join the group, read and change what its"
-                  + " ranks send, and with object collectives run code in them.")
-          .since("0.1.0")
-          .defaultsTo(false);
-
   private StoreConfiguration() {}
 
   /** Returns all settings of this module. */
   public static List<ConfigEntry<?>> entries() {
-    return List.of(TIMEOUT, INSECURE);
+    return List.of(TIMEOUT);
   }
 }

@@ -3,7 +3,6 @@ package org.sparkcollectives.store;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
-import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.net.TransportSecurity;
 
 /**
@@ -11,8 +10,7 @@ import org.sparkcollectives.net.TransportSecurity;
  *
  * <p>Server and clients prove to each other that they have the same secret before anything else is
  * sent. Without a secret, whoever reaches the port can read and write, as in c10d. An address that
- * other hosts reach is therefore refused without a secret, unless {@code
- * spark.collectives.rendezvous.insecure} is set.
+ * other hosts reach is therefore refused without a secret.
  */
 public final class TcpStore {
 
@@ -72,7 +70,7 @@ public final class TcpStore {
     if (secret.length > 0) {
       return secret;
     }
-    if (!isLoopback(host) && !Configuration.ofSystemProperties().get(StoreConfiguration.INSECURE)) {
+    if (!isLoopback(host)) {
       throw new IllegalArgumentException(
           "The store at "
               + host
@@ -81,10 +79,7 @@ public final class TcpStore {
               + " needs a secret, as other hosts may reach this address: without one, whoever"
               + " reaches the port can join the group and read what its ranks send. Set"
               + " spark.collectives.rendezvous.secret to the same random text in all processes,"
-              + " such as \"openssl rand -hex 32\" gives; or, if everybody who reaches the address"
-              + " is trusted, set "
-              + StoreConfiguration.INSECURE
-              + " to true");
+              + " such as \"openssl rand -hex 32\" gives");
     }
     return NO_SECRET;
   }

@@ -39,20 +39,6 @@ class ConfigurationTest {
   }
 
   @Test
-  void aDefaultThatIsReplacedHoldsUnlessTheEntryIsSet() {
-    Configuration empty = Configuration.of(Map.of()).withDefault(DELAY, "3s");
-    assertThat(empty.get(DELAY)).isEqualTo(Duration.ofSeconds(3));
-    Configuration given = Configuration.of(Map.of(DELAY.key(), "2s")).withDefault(DELAY, "3s");
-    assertThat(given.get(DELAY)).isEqualTo(Duration.ofSeconds(2));
-    System.setProperty(DELAY.key(), "1s");
-    try {
-      assertThat(empty.get(DELAY)).isEqualTo(Duration.ofSeconds(1));
-    } finally {
-      System.clearProperty(DELAY.key());
-    }
-  }
-
-  @Test
   void aBadValueIsRefusedWithItsKeyAndTheAcceptedForm() {
     for (String bad : List.of("5", "soon", "1.5s", "-1s", "", "0s", "9999999999999999d")) {
       assertThatIllegalArgumentException()

@@ -94,8 +94,7 @@ class TcpStoreServerTest extends StoreContractTest {
       assertThatThrownBy(() -> TcpStore.server(open, 0))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("The store at " + open + ":0 needs a secret")
-          .hasMessageContaining("spark.collectives.rendezvous.secret")
-          .hasMessageContaining("set spark.collectives.rendezvous.insecure to true");
+          .hasMessageContaining("spark.collectives.rendezvous.secret");
       assertThatThrownBy(() -> TcpStore.connect(open, 29500, LONG))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("The store at " + open + ":29500 needs a secret");

@@ -70,7 +70,8 @@ final class AlgorithmTable {
       need("needs several ranks in a JVM", Situation::sharesHeap);
   private static final Condition MESH =
       wish(
-          "connects each rank to each, in a group of more ranks than spark.collectives.cost.mesh",
+          "connects each rank to each, in a group of more ranks than mesh of"
+              + " spark.collectives.cost",
           s -> s.model().allowsMesh(s.ranks()));
   private static final Condition NO_MESH =
       wish(

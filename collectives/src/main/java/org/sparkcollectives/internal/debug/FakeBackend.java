@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
-import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ObjectCollectives;
 import org.sparkcollectives.OpType;
@@ -28,14 +27,12 @@ final class FakeBackend implements Backend {
 
   private final int rank;
   private final int size;
-  private final boolean errorOnCollective;
   private final AtomicLong collectives = new AtomicLong();
   private final AtomicLong messages = new AtomicLong();
 
-  FakeBackend(int rank, int size, boolean errorOnCollective) {
+  FakeBackend(int rank, int size) {
     this.rank = rank;
     this.size = size;
-    this.errorOnCollective = errorOnCollective;
   }
 
   @Override
@@ -52,28 +49,13 @@ final class FakeBackend implements Backend {
   }
 
   private Work done(OpType type, List<Tensor> outputs, int source, SparseTensor sum) {
-    check(type.label());
     AtomicLong numbers = type.isPointToPoint() ? messages : collectives;
     return new FakeWork(type, numbers.getAndIncrement(), List.copyOf(outputs), source, sum);
   }
 
-  private void check(String operation) {
-    if (errorOnCollective) {
-      throw new IllegalStateException(
-          operation
-              + " on rank "
-              + rank
-              + " of "
-              + size
-              + ": the backend fake refuses every operation, because "
-              + CollectivesConfiguration.FAKE_ERROR_ON_COLLECTIVE.key()
-              + " is set");
-    }
-  }
-
   @Override
   public Optional<ObjectCollectives> objects() {
-    return Optional.of(new FakeObjectCollectives(rank, size, this::check));
+    return Optional.of(new FakeObjectCollectives(rank, size));
   }
 
   private static void copyTo(Tensor output, Tensor input) {

@@ -1,7 +1,6 @@
 package org.sparkcollectives.internal.debug;
 
 import java.util.Set;
-import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.Device;
 import org.sparkcollectives.spi.Backend;
 import org.sparkcollectives.spi.BackendContext;
@@ -9,8 +8,7 @@ import org.sparkcollectives.spi.BackendProvider;
 
 /**
  * The backend {@value #NAME}: one process acts as any rank of a world of any size, without the
- * others. A group that uses it does not wait for its other ranks when it is made. With {@link
- * CollectivesConfiguration#FAKE_ERROR_ON_COLLECTIVE} every operation throws.
+ * others. A group that uses it does not wait for its other ranks when it is made.
  */
 public final class FakeBackendProvider implements BackendProvider {
 
@@ -37,9 +35,6 @@ public final class FakeBackendProvider implements BackendProvider {
 
   @Override
   public Backend create(BackendContext group) {
-    return new FakeBackend(
-        group.rank(),
-        group.size(),
-        group.configuration().get(CollectivesConfiguration.FAKE_ERROR_ON_COLLECTIVE));
+    return new FakeBackend(group.rank(), group.size());
   }
 }

@@ -1,5 +1,6 @@
 package org.sparkcollectives.internal.engine;
 
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.UUID;
@@ -31,6 +32,9 @@ public final class CollectiveNode {
 
   private static final Map<NodeOptions, CollectiveNode> NODES = new HashMap<>();
 
+  /** How long the watchdog may be stuck before the groups of the JVM fail. */
+  private static final Duration STUCK = Duration.ofMinutes(1);
+
   private final NodeOptions options;
   private final String id = UUID.randomUUID().toString();
   private final TcpTransport tcp;
@@ -51,10 +55,7 @@ public final class CollectiveNode {
     // Threads are created last: if the port is not available, none is left behind.
     this.executor = newExecutor();
     this.watchdog = new Watchdog();
-    this.guard =
-        options.watchdogTimeout().isZero()
-            ? null
-            : new WatchdogGuard(watchdog, options.watchdogTimeout());
+    this.guard = new WatchdogGuard(watchdog, STUCK);
   }
 
   /**
@@ -84,9 +85,7 @@ public final class CollectiveNode {
   }
 
   private void close() {
-    if (guard != null) {
-      guard.close();
-    }
+    guard.close();
     watchdog.close();
     executor.shutdown();
     try {

@@ -15,14 +15,21 @@ import org.sparkcollectives.spi.RankContext;
  * @param sockets how connections are used
  * @param connectTimeout how long to try to connect
  * @param security how connections are protected
- * @param watchdogTimeout how long the watchdog may be stuck; 0 for any time
  */
 public record NodeOptions(
     ListenAddress address,
     SocketOptions sockets,
     Duration connectTimeout,
-    TransportSecurity security,
-    Duration watchdogTimeout) {
+    TransportSecurity security) {
+
+  /** How long a rank tries to connect to a peer, and waits for the handshake. */
+  private static final Duration CONNECT_TIMEOUT = Duration.ofMinutes(1);
+
+  /**
+   * The send buffer that each connection asks for. What the system chooses by itself is better only
+   * where the round trip is long.
+   */
+  private static final int SEND_BUFFER = 4 << 20;
 
   /** Returns the options with which a rank is configured. */
   public static NodeOptions of(RankContext context) {
@@ -35,12 +42,10 @@ public record NodeOptions(
             configuration.get(CollectivesConfiguration.PORT),
             configuration.get(CollectivesConfiguration.PORT_MAX_RETRIES)),
         new SocketOptions(
-            configuration.get(CollectivesConfiguration.NATIVE),
-            configuration.get(CollectivesConfiguration.DIRECT),
-            configuration.get(CollectivesConfiguration.SEND_BUFFER).intValue(),
+            context.tuning().sockets(),
+            SEND_BUFFER,
             configuration.get(CollectivesConfiguration.HEARTBEAT_TIMEOUT)),
-        configuration.get(CollectivesConfiguration.CONNECT_TIMEOUT),
-        context.security(),
-        configuration.get(CollectivesConfiguration.WATCHDOG_TIMEOUT));
+        CONNECT_TIMEOUT,
+        context.security());
   }
 }

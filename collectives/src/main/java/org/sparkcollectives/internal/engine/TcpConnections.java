@@ -4,6 +4,7 @@ import java.time.Duration;
 import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.internal.rendezvous.Membership;
+import org.sparkcollectives.spi.RankTuning;
 
 /**
  * The number of connections over which a rank sends a large operation to a peer. All ranks of a
@@ -19,7 +20,8 @@ public record TcpConnections(int perPeer, long smallestBytes, Duration spin) {
   private static final int MOST_UNASKED = 2;
 
   /** Returns the configured number, or one that the processors of the hosts suggest. */
-  public static TcpConnections of(Membership members, Configuration configuration) {
+  public static TcpConnections of(
+      Membership members, Configuration configuration, RankTuning tuning) {
     String asked = configuration.get(CollectivesConfiguration.CONNECTIONS);
     int perPeer =
         asked.equals(CollectivesConfiguration.AUTO)
@@ -28,8 +30,6 @@ public record TcpConnections(int perPeer, long smallestBytes, Duration spin) {
     boolean eachHasAProcessor =
         members.ranksOnThisHost() * perPeer <= Runtime.getRuntime().availableProcessors();
     return new TcpConnections(
-        perPeer,
-        configuration.get(CollectivesConfiguration.CONNECTION_BYTES),
-        eachHasAProcessor ? configuration.get(CollectivesConfiguration.WAIT_SPIN) : Duration.ZERO);
+        perPeer, tuning.stripeBytes(), eachHasAProcessor ? tuning.spin() : Duration.ZERO);
   }
 }

@@ -98,7 +98,8 @@ final class FirstGroup {
                       deadline,
                       name,
                       size,
-                      AgreedSettings.of(size, resolved, context.configuration()),
+                      AgreedSettings.of(
+                          size, resolved, context.configuration(), assembly.costs().toString()),
                       context)
                   .join(self, options.description())
               : Membership.withoutPeers(name, options.description(), self, size);

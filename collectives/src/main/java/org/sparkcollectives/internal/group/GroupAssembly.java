@@ -7,17 +7,13 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.BackendConfig;
-import org.sparkcollectives.CollectivesConfiguration;
-import org.sparkcollectives.CostConfiguration;
 import org.sparkcollectives.DebugLevel;
 import org.sparkcollectives.ErrorHandling;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.GroupStatistics.Paths;
-import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.internal.algorithm.AlgorithmSelector;
-import org.sparkcollectives.internal.algorithm.CostModel;
+import org.sparkcollectives.internal.algorithm.CostProfile;
 import org.sparkcollectives.internal.algorithm.NamedAlgorithms;
-import org.sparkcollectives.internal.algorithm.PathCosts;
 import org.sparkcollectives.internal.debug.FingerprintCheck;
 import org.sparkcollectives.internal.engine.CallComparison;
 import org.sparkcollectives.internal.engine.CollectiveNode;
@@ -38,6 +34,7 @@ import org.sparkcollectives.internal.work.GroupMonitor;
 import org.sparkcollectives.internal.work.RunAll;
 import org.sparkcollectives.spi.LogContext;
 import org.sparkcollectives.spi.RankContext;
+import org.sparkcollectives.spi.RankTuning;
 import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreLease;
@@ -47,10 +44,12 @@ import org.sparkcollectives.store.StoreLease;
  *
  * @param store where all groups of this rank keep their keys, each under its name
  * @param context what hosts the rank
+ * @param costs by which algorithms are chosen; read once, so that all groups choose alike
  * @param path how the groups made with this came from the rank's first group, which is the same in
  *     each attempt; empty for that one
  */
-record GroupAssembly(Store store, RankContext context, String path) implements Subgroups.Assembly {
+record GroupAssembly(Store store, RankContext context, CostProfile costs, String path)
+    implements Subgroups.Assembly {
 
   /** How long the paths of a group that could not be made wait for what peers have begun. */
   private static final Duration CLOSE_OF_NEW_PATHS = Duration.ofSeconds(1);
@@ -62,14 +61,14 @@ record GroupAssembly(Store store, RankContext context, String path) implements S
 
   @Override
   public GroupAssembly within(String name) {
-    return new GroupAssembly(store, context, path + "/" + name);
+    return new GroupAssembly(store, context, costs, path + "/" + name);
   }
 
   @Override
   public RankGroup meet(
       Store other, int rank, int size, GroupOptions options, Runnable afterClose) {
     return FirstGroup.make(
-        new GroupAssembly(other, context, path + "/merge-" + options.name()),
+        new GroupAssembly(other, context, costs, path + "/merge-" + options.name()),
         other,
         rank,
         size,
@@ -142,17 +141,17 @@ record GroupAssembly(Store store, RankContext context, String path) implements S
     monitor.reportsProgressOf(queue::progress);
     GroupTransports transports =
         GroupTransports.of(members, options.transports(), context.configuration());
-    Waiter waiter = Waiter.of(monitor, spin(members, context.configuration()));
+    Waiter waiter = Waiter.of(monitor, spin(members, context.tuning()));
     undo.add(waiter.sockets()::close);
     GroupPaths paths = new GroupPaths(members, node, local, monitor, waiter, transports);
     undo.add(() -> paths.close(-1, Deadline.after(CLOSE_OF_NEW_PATHS), true));
-    paths.stripe(TcpConnections.of(members, context.configuration()), queue::partFailed);
+    paths.stripe(
+        TcpConnections.of(members, context.configuration(), context.tuning()), queue::partFailed);
     paths.open();
     RankMessages messages =
         new RankMessages(monitor, local.matchers().of(members.rank()), paths::messagesTo);
     AlgorithmSelector algorithms =
-        new AlgorithmSelector(
-            costs(context.configuration()), NamedAlgorithms.of(options.algorithms()));
+        new AlgorithmSelector(costs.costs(), NamedAlgorithms.of(options.algorithms()));
     CallComparison comparison =
         options.debugLevel().orElseThrow() == DebugLevel.DETAIL
             ? new CallComparison(paths.communicator(), new FingerprintCheck(algorithms))
@@ -247,33 +246,13 @@ record GroupAssembly(Store store, RankContext context, String path) implements S
     return new GroupMonitor(members, groupStore, mode, heartbeat, host);
   }
 
-  private static PathCosts costs(Configuration configuration) {
-    int mesh = configuration.get(CostConfiguration.MESH);
-    return new PathCosts(
-        CostModel.of(
-            configuration.get(CostConfiguration.HEAP_LATENCY),
-            Duration.ZERO,
-            configuration.get(CostConfiguration.HEAP_BANDWIDTH),
-            mesh),
-        CostModel.of(
-            configuration.get(CostConfiguration.SHM_LATENCY),
-            configuration.get(CostConfiguration.SHM_OVERHEAD),
-            configuration.get(CostConfiguration.SHM_BANDWIDTH),
-            mesh),
-        CostModel.of(
-            configuration.get(CostConfiguration.LATENCY),
-            configuration.get(CostConfiguration.OVERHEAD),
-            configuration.get(CostConfiguration.BANDWIDTH),
-            mesh));
-  }
-
   /**
    * Returns how long waiting threads spin: not at all where the ranks of a host cannot have a
    * processor each.
    */
-  private static Duration spin(Membership members, Configuration configuration) {
+  private static Duration spin(Membership members, RankTuning tuning) {
     return members.ranksOnThisHost() <= Runtime.getRuntime().availableProcessors()
-        ? configuration.get(CollectivesConfiguration.WAIT_SPIN)
+        ? tuning.spin()
         : Duration.ZERO;
   }
 

@@ -12,6 +12,7 @@ import org.sparkcollectives.RendezvousHandler;
 import org.sparkcollectives.config.ConfigEntry;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.config.UnknownSettings;
+import org.sparkcollectives.internal.algorithm.CostProfile;
 import org.sparkcollectives.spi.BackendRegistry;
 import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.store.Deadline;
@@ -29,7 +30,6 @@ public final class GroupCreation {
           "spark.collectives.preflight.",
           "spark.collectives.python.",
           "spark.collectives.statistics.",
-          "spark.collectives.store.chunk",
           "spark.collectives.store.max",
           "spark.collectives.ui.");
 
@@ -63,7 +63,7 @@ public final class GroupCreation {
       Runnable afterClose) {
     return RankProcessGroup.owning(
         FirstGroup.make(
-            new GroupAssembly(store, context, ""),
+            assembly(store, context),
             store,
             rank,
             size,
@@ -82,7 +82,7 @@ public final class GroupCreation {
       RankContext context = RankContext.process(meeting.bindHost());
       return RankProcessGroup.owning(
           FirstGroup.make(
-              new GroupAssembly(meeting.store(), context, ""),
+              assembly(meeting.store(), context),
               meeting.store(),
               meeting.rank(),
               meeting.size(),
@@ -96,5 +96,11 @@ public final class GroupCreation {
       handler.failed(meeting, new IllegalStateException(e));
       throw e;
     }
+  }
+
+  /** Returns the assembly of a rank's first group. Reads the rank's cost profile. */
+  private static GroupAssembly assembly(Store store, RankContext context) {
+    String costs = context.configuration().get(CollectivesConfiguration.COST);
+    return new GroupAssembly(store, context, CostProfile.of(costs), "");
   }
 }

@@ -26,6 +26,7 @@ import org.sparkcollectives.Tensor;
 import org.sparkcollectives.WaitStatistics;
 import org.sparkcollectives.internal.failure.ClosingTime;
 import org.sparkcollectives.internal.object.StreamedObjectCollectives;
+import org.sparkcollectives.spi.Backend;
 import org.sparkcollectives.spi.CallCheck;
 import org.sparkcollectives.spi.tensor.HostTensor;
 import org.sparkcollectives.spi.tensor.TensorView;
@@ -346,6 +347,12 @@ abstract class GroupHandle implements ProcessGroup {
   public void setNanCheck(boolean enabled) {
     group.requireNotClosed();
     group.setNanCheck(enabled);
+  }
+
+  @Override
+  public void enableTiming() {
+    group.requireNotClosed();
+    group.backends().all().forEach(Backend::enableTiming);
   }
 
   @Override

@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 import org.sparkcollectives.BackendConfig;
 import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.internal.algorithm.CostProfile;
 import org.sparkcollectives.internal.engine.CollectiveNode;
 import org.sparkcollectives.internal.engine.NodeOptions;
 import org.sparkcollectives.internal.failure.ClosingTime;
@@ -43,6 +44,9 @@ final class Subgroups {
 
     /** Returns what hosts the rank. */
     RankContext context();
+
+    /** Returns the figures by which the groups of this rank choose algorithms. */
+    CostProfile costs();
 
     /**
      * Returns the assembly for groups made from a group of this one, which {@code name} tells

@@ -3,24 +3,24 @@ package org.sparkcollectives.internal.liveness;
 import java.time.Duration;
 
 /**
- * The interval of heartbeats, and the time without one after which a JVM is unresponsive.
+ * The time without a heartbeat after which a JVM is unresponsive, and what follows from it.
  *
- * @param interval the time between two heartbeats; a fifth of the timeout at the most, so that a
- *     single one that is late or lost does not count
  * @param timeout how long after its last sign of progress a JVM is found unresponsive, at the
  *     latest; 0 for never
  */
-public record HeartbeatOptions(Duration interval, Duration timeout) {
+public record HeartbeatOptions(Duration timeout) {
 
-  /** Creates options; reduces {@code interval} to a fifth of the timeout if it is longer. */
-  public HeartbeatOptions {
-    Duration longest = timeout.dividedBy(5);
-    interval = interval.compareTo(longest) > 0 ? longest : interval;
+  /**
+   * Returns the time between two heartbeats: a tenth of the timeout, so that a few that are late or
+   * lost do not count.
+   */
+  public Duration interval() {
+    return timeout.dividedBy(10);
   }
 
   /** Returns whether there are heartbeats at all. */
   public boolean isOn() {
-    return !interval.isZero();
+    return !timeout.isZero();
   }
 
   /**
@@ -29,11 +29,11 @@ public record HeartbeatOptions(Duration interval, Duration timeout) {
    * an interval after it was sent.
    */
   Duration patience() {
-    return timeout.minus(interval.multipliedBy(2));
+    return timeout.minus(interval().multipliedBy(2));
   }
 
   /** Returns how much of the time between two checks counts. */
   Duration longestStep() {
-    return interval.multipliedBy(2);
+    return interval().multipliedBy(2);
   }
 }

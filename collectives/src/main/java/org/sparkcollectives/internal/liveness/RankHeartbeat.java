@@ -59,9 +59,7 @@ public final class RankHeartbeat implements Heartbeat.Listener, AutoCloseable {
     this.world = world;
     this.nodes = world.nodes();
     this.options =
-        new HeartbeatOptions(
-            configuration.get(CollectivesConfiguration.HEARTBEAT_INTERVAL),
-            configuration.get(CollectivesConfiguration.HEARTBEAT_TIMEOUT));
+        new HeartbeatOptions(configuration.get(CollectivesConfiguration.HEARTBEAT_TIMEOUT));
     Heartbeat.Position position =
         new Heartbeat.Position(nodes.node(world.rank()), nodes.nodes(), election);
     this.heartbeat =

@@ -4,7 +4,6 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import org.sparkcollectives.CollectivesConfiguration;
-import org.sparkcollectives.CostConfiguration;
 import org.sparkcollectives.DebugLevel;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.config.ConfigEntry;
@@ -19,22 +18,9 @@ import org.sparkcollectives.config.Configuration;
  */
 public record AgreedSettings(List<Term> terms) {
 
-  /** The settings by which a rank chooses algorithms, cuts operations, and expects heartbeats. */
+  /** The settings by which a rank cuts operations, and expects heartbeats. */
   private static final List<ConfigEntry<?>> ALIKE =
-      List.of(
-          CostConfiguration.LATENCY,
-          CostConfiguration.OVERHEAD,
-          CostConfiguration.BANDWIDTH,
-          CostConfiguration.HEAP_LATENCY,
-          CostConfiguration.HEAP_BANDWIDTH,
-          CostConfiguration.SHM_LATENCY,
-          CostConfiguration.SHM_OVERHEAD,
-          CostConfiguration.SHM_BANDWIDTH,
-          CostConfiguration.MESH,
-          CollectivesConfiguration.CONNECTIONS,
-          CollectivesConfiguration.CONNECTION_BYTES,
-          CollectivesConfiguration.HEARTBEAT_TIMEOUT,
-          CollectivesConfiguration.HEARTBEAT_INTERVAL);
+      List.of(CollectivesConfiguration.CONNECTIONS, CollectivesConfiguration.HEARTBEAT_TIMEOUT);
 
   /**
    * One setting.
@@ -48,11 +34,14 @@ public record AgreedSettings(List<Term> terms) {
    * Returns the settings of a rank.
    *
    * @param options which leave nothing open
+   * @param costs by which it chooses algorithms
    */
-  public static AgreedSettings of(int size, GroupOptions options, Configuration configuration) {
+  public static AgreedSettings of(
+      int size, GroupOptions options, Configuration configuration, String costs) {
     List<Term> terms = new ArrayList<>();
     terms.add(new Term("with a world size of", Integer.toString(size)));
     terms.addAll(ofOptions(options));
+    terms.add(new Term("with " + CollectivesConfiguration.COST.key() + " of", costs));
     for (ConfigEntry<?> each : ALIKE) {
       terms.add(new Term("with " + each.key() + " of", configuration.get(each).toString()));
     }

@@ -76,9 +76,8 @@ final class TcpRendezvous implements RendezvousHandler {
     }
     TcpStoreServer server = TcpStore.server(host, port, secret, security);
     Duration heartbeat = configuration.get(CollectivesConfiguration.HEARTBEAT_TIMEOUT);
-    Duration interval = configuration.get(CollectivesConfiguration.HEARTBEAT_INTERVAL);
     // Heartbeats come from each host but this one, unless they are off.
-    boolean beats = !heartbeat.isZero() && !interval.isZero();
+    boolean beats = !heartbeat.isZero();
     return new Meeting(
         server,
         rank,

@@ -9,7 +9,6 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.DynamicTest;
 import org.sparkcollectives.AlgorithmChoices;
-import org.sparkcollectives.CostConfiguration;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
@@ -29,10 +28,10 @@ final class AddedAllReduce {
   private static PathCosts costs() {
     CostModel network =
         CostModel.of(
-            CostConfiguration.LATENCY.defaultValue(),
-            CostConfiguration.OVERHEAD.defaultValue(),
-            CostConfiguration.BANDWIDTH.defaultValue(),
-            CostConfiguration.MESH.defaultValue());
+            CostProfile.LATENCY.defaultValue(),
+            CostProfile.OVERHEAD.defaultValue(),
+            CostProfile.BANDWIDTH.defaultValue(),
+            CostProfile.MESH.defaultValue());
     return new PathCosts(network, network, network);
   }
 

@@ -6,7 +6,6 @@ import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.sparkcollectives.CostConfiguration;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.internal.kernel.ReduceKernel;
@@ -21,10 +20,10 @@ class AlgorithmSelectorTest {
 
   private static CostModel model(long bytesPerSecond) {
     return CostModel.of(
-        CostConfiguration.LATENCY.defaultValue(),
-        CostConfiguration.OVERHEAD.defaultValue(),
+        CostProfile.LATENCY.defaultValue(),
+        CostProfile.OVERHEAD.defaultValue(),
         bytesPerSecond,
-        CostConfiguration.MESH.defaultValue());
+        CostProfile.MESH.defaultValue());
   }
 
   private static PathCosts costs(CostModel model) {
@@ -37,7 +36,7 @@ class AlgorithmSelectorTest {
 
   private static String chosen(int ranks, long bytes, ReduceKernel kernel) {
     return ChosenAlgorithm.allReduce(
-            costs(model(CostConfiguration.BANDWIDTH.defaultValue())), ranks, bytes, kernel)
+            costs(model(CostProfile.BANDWIDTH.defaultValue())), ranks, bytes, kernel)
         .name();
   }
 
@@ -68,7 +67,7 @@ class AlgorithmSelectorTest {
 
   @Test
   void costsOfTenThousandRanksAreLogarithmicForSmallAndBoundByTheTensorForLargeOnes() {
-    CostModel costs = model(CostConfiguration.BANDWIDTH.defaultValue());
+    CostModel costs = model(CostProfile.BANDWIDTH.defaultValue());
     for (int ranks = 16; ranks <= 10_000; ranks = ranks * 5 / 2) {
       Cost small = cost(costs, ranks, 4);
       int log = Integer.SIZE - Integer.numberOfLeadingZeros(ranks - 1);
@@ -99,7 +98,7 @@ class AlgorithmSelectorTest {
   })
   void aSmallReduceScatterOfManyRanksTakesLogarithmicSteps(
       int ranks, long bytes, String algorithm) {
-    CostModel costs = model(CostConfiguration.BANDWIDTH.defaultValue());
+    CostModel costs = model(CostProfile.BANDWIDTH.defaultValue());
     HostTensor input = HostTensor.allocate(DType.FLOAT32, bytes / 4 / ranks * ranks);
     HostTensor output = HostTensor.allocate(DType.FLOAT32, bytes / 4 / ranks);
     assertThat(

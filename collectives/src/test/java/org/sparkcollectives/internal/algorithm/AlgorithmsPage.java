@@ -10,8 +10,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
 import org.sparkcollectives.AlgorithmChoices;
-import org.sparkcollectives.CollectivesConfiguration;
-import org.sparkcollectives.CostConfiguration;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
@@ -178,34 +176,33 @@ final class AlgorithmsPage {
 
   private static CostModel inHeap() {
     return CostModel.of(
-        CostConfiguration.HEAP_LATENCY.defaultValue(),
+        CostProfile.HEAP_LATENCY.defaultValue(),
         Duration.ZERO,
-        CostConfiguration.HEAP_BANDWIDTH.defaultValue(),
-        CostConfiguration.MESH.defaultValue());
+        CostProfile.HEAP_BANDWIDTH.defaultValue(),
+        CostProfile.MESH.defaultValue());
   }
 
   private static CostModel overTcp() {
     return CostModel.of(
-        CostConfiguration.LATENCY.defaultValue(),
-        CostConfiguration.OVERHEAD.defaultValue(),
-        CostConfiguration.BANDWIDTH.defaultValue(),
-        CostConfiguration.MESH.defaultValue());
+        CostProfile.LATENCY.defaultValue(),
+        CostProfile.OVERHEAD.defaultValue(),
+        CostProfile.BANDWIDTH.defaultValue(),
+        CostProfile.MESH.defaultValue());
   }
 
   private static CostModel inSharedMemory() {
     return CostModel.of(
-        CostConfiguration.SHM_LATENCY.defaultValue(),
-        CostConfiguration.SHM_OVERHEAD.defaultValue(),
-        CostConfiguration.SHM_BANDWIDTH.defaultValue(),
-        CostConfiguration.MESH.defaultValue());
+        CostProfile.SHM_LATENCY.defaultValue(),
+        CostProfile.SHM_OVERHEAD.defaultValue(),
+        CostProfile.SHM_BANDWIDTH.defaultValue(),
+        CostProfile.MESH.defaultValue());
   }
 
   private static String figures() {
-    StringBuilder text = new StringBuilder("| setting | default |\n|---|---|\n");
-    for (ConfigEntry<?> entry : CollectivesConfiguration.entries()) {
-      if (entry.key().startsWith("spark.collectives.cost.")) {
-        text.append("| `" + entry.key() + "` | `" + entry.defaultText() + "` |\n");
-      }
+    StringBuilder text = new StringBuilder("| figure | default | meaning |\n|---|---|---|\n");
+    for (ConfigEntry<?> entry : CostProfile.entries()) {
+      text.append("| `" + entry.key() + "` | `" + entry.defaultText() + "` | " + entry.doc());
+      text.append(" |\n");
     }
     return text.toString();
   }

@@ -13,7 +13,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.CostConfiguration;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.internal.transport.Peers;
@@ -42,24 +41,24 @@ class RecordedChoicesTest {
   }
 
   private static CostModel model(Duration latency, Duration overhead, long bandwidth) {
-    return CostModel.of(latency, overhead, bandwidth, CostConfiguration.MESH.defaultValue());
+    return CostModel.of(latency, overhead, bandwidth, CostProfile.MESH.defaultValue());
   }
 
   private static AlgorithmSelector selector() {
     return new AlgorithmSelector(
         new PathCosts(
             model(
-                CostConfiguration.HEAP_LATENCY.defaultValue(),
+                CostProfile.HEAP_LATENCY.defaultValue(),
                 Duration.ZERO,
-                CostConfiguration.HEAP_BANDWIDTH.defaultValue()),
+                CostProfile.HEAP_BANDWIDTH.defaultValue()),
             model(
-                CostConfiguration.SHM_LATENCY.defaultValue(),
-                CostConfiguration.SHM_OVERHEAD.defaultValue(),
-                CostConfiguration.SHM_BANDWIDTH.defaultValue()),
+                CostProfile.SHM_LATENCY.defaultValue(),
+                CostProfile.SHM_OVERHEAD.defaultValue(),
+                CostProfile.SHM_BANDWIDTH.defaultValue()),
             model(
-                CostConfiguration.LATENCY.defaultValue(),
-                CostConfiguration.OVERHEAD.defaultValue(),
-                CostConfiguration.BANDWIDTH.defaultValue())));
+                CostProfile.LATENCY.defaultValue(),
+                CostProfile.OVERHEAD.defaultValue(),
+                CostProfile.BANDWIDTH.defaultValue())));
   }
 
   private static Map<String, Supplier<AskedPeers>> worlds() {

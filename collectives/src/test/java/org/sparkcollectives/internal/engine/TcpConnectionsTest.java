@@ -12,6 +12,7 @@ import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.internal.transport.Endpoint;
 import org.sparkcollectives.internal.transport.NodeAddress;
 import org.sparkcollectives.internal.transport.Place;
+import org.sparkcollectives.spi.RankTuning;
 
 /** Tests how many connections ranks use whose configuration names no number. */
 class TcpConnectionsTest {
@@ -41,7 +42,9 @@ class TcpConnectionsTest {
 
   private static TcpConnections of(Membership members, String setting) {
     return TcpConnections.of(
-        members, Configuration.of(Map.of("spark.collectives.tcp.connections", setting)));
+        members,
+        Configuration.of(Map.of("spark.collectives.tcp.connections", setting)),
+        RankTuning.DEFAULT);
   }
 
   @Test

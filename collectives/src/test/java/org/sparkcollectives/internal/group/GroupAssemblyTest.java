@@ -106,7 +106,7 @@ class GroupAssemblyTest {
           Configuration.of(
               key -> {
                 step(key);
-                return key.equals("spark.collectives.port.maxRetries") ? "17" : null;
+                return key.equals("spark.port.maxRetries") ? "17" : null;
               });
       return (RankContext)
           Proxy.newProxyInstance(

@@ -27,6 +27,7 @@ final class GroupCommunicators {
   private final CudaDevice device;
   private final DaemonThreads threads;
   private final NcclMemory memory;
+  private final NcclSettings settings;
   private final NcclBootstrap bootstrap;
   private final CommunicatorQueue all;
 
@@ -40,30 +41,25 @@ final class GroupCommunicators {
    * Creates the object, but no communicator yet.
    *
    * @param memory to be registered with the group's communicator
+   * @param tuning how communicators are created
    */
   GroupCommunicators(
       BackendContext context,
       Nccl nccl,
       CudaDevice device,
       DaemonThreads threads,
-      NcclMemory memory) {
+      NcclMemory memory,
+      NcclTuning tuning) {
     this.context = context;
     this.nccl = nccl;
     this.device = device;
     this.threads = threads;
     this.memory = memory;
+    this.settings = new NcclSettings(tuning.blocking());
     this.bootstrap =
-        new NcclBootstrap(
-            nccl,
-            context.store().withPrefix("ids"),
-            settings(),
-            context.configuration().get(GpuConfiguration.RANKS_PER_ROOT));
+        new NcclBootstrap(nccl, context.store().withPrefix("ids"), settings, tuning.ranksPerRoot());
     this.all =
         queue("the communicator of group \"" + context.groupName() + "\"", this::createForAll);
-  }
-
-  private NcclSettings settings() {
-    return NcclSettings.of(context.configuration());
   }
 
   private CommunicatorQueue queue(String name, LazyCommunicator.Factory factory) {
@@ -135,7 +131,7 @@ final class GroupCommunicators {
     int color = context.origin().color();
     int[] excluded = context.origin().excluded().stream().mapToInt(each -> each).toArray();
     String call = color >= 0 ? "ncclCommSplit" : "ncclCommShrink";
-    ByteBuffer settings = settings().encode();
+    ByteBuffer config = settings.encode();
     return parent.all.exclusivelyWhenIdle(
         deadline.left(),
         (from, limit) ->
@@ -151,10 +147,9 @@ final class GroupCommunicators {
                         limit,
                         () ->
                             color >= 0
-                                ? nccl.commSplit(
-                                    from.handle(), color, context.rank(), slot, settings)
+                                ? nccl.commSplit(from.handle(), color, context.rank(), slot, config)
                                 : nccl.commShrink(
-                                    from.handle(), excluded, slot, settings, Nccl.SHRINK_DEFAULT)),
+                                    from.handle(), excluded, slot, config, Nccl.SHRINK_DEFAULT)),
                 parent.all::abortLate));
   }
 
@@ -179,7 +174,7 @@ final class GroupCommunicators {
     if (!context.configuration().get(GpuConfiguration.EAGER) || !isReady()) {
       return;
     }
-    ByteBuffer settings = settings().encode();
+    ByteBuffer config = settings.encode();
     all.exclusivelyWhenIdle(
         timeout,
         (from, limit) -> {
@@ -191,7 +186,7 @@ final class GroupCommunicators {
                       from,
                       "ncclCommSplit",
                       limit,
-                      () -> nccl.commSplit(from.handle(), Nccl.NO_COLOR, 0, slot, settings)),
+                      () -> nccl.commSplit(from.handle(), Nccl.NO_COLOR, 0, slot, config)),
               all::abortLate);
           return from;
         });

@@ -51,6 +51,11 @@ final class NcclBackend implements Backend {
     group.setNanCheck(enabled);
   }
 
+  @Override
+  public void enableTiming() {
+    group.enableTiming();
+  }
+
   private DeviceTensor own(Tensor tensor) {
     return group.own(tensor);
   }

@@ -28,10 +28,11 @@ public final class NcclBackendProvider implements BackendProvider {
   private final String name;
   private final Supplier<Cuda> cuda;
   private final Function<String, Nccl> nccl;
+  private final NcclTuning tuning;
 
   /** Creates the provider as {@link java.util.ServiceLoader} needs it. */
   public NcclBackendProvider() {
-    this("nccl", DriverCuda::load, NativeNccl::load);
+    this("nccl", DriverCuda::load, NativeNccl::load, NcclTuning.DEFAULT);
   }
 
   /**
@@ -40,11 +41,14 @@ public final class NcclBackendProvider implements BackendProvider {
    * @param name under which groups ask for it
    * @param cuda the driver
    * @param nccl the library, by the path that is configured
+   * @param tuning what no setting says
    */
-  public NcclBackendProvider(String name, Supplier<Cuda> cuda, Function<String, Nccl> nccl) {
+  public NcclBackendProvider(
+      String name, Supplier<Cuda> cuda, Function<String, Nccl> nccl, NcclTuning tuning) {
     this.name = name;
     this.cuda = cuda;
     this.nccl = nccl;
+    this.tuning = tuning;
   }
 
   @Override
@@ -101,7 +105,7 @@ public final class NcclBackendProvider implements BackendProvider {
     try {
       GroupCommunicators parent = parent(group, library);
       boolean allHaveParent = PeerGpuCheck.check(group, device, library.version(), parent != null);
-      created = new NcclGroup(group, library, device);
+      created = new NcclGroup(group, library, device, tuning);
       created.start();
       if (group.configuration().get(GpuConfiguration.EAGER)) {
         created.communicators().createNow(allHaveParent ? parent : null);

@@ -7,7 +7,6 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.gpu.DeviceTensor;
-import org.sparkcollectives.gpu.GpuConfiguration;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
 import org.sparkcollectives.spi.BackendContext;
@@ -46,18 +45,20 @@ final class NcclGroup {
   private boolean closed;
 
   /** Creates the group, but no communicator yet. */
-  NcclGroup(BackendContext context, Nccl nccl, CudaDevice device) {
+  NcclGroup(BackendContext context, Nccl nccl, CudaDevice device, NcclTuning tuning) {
     this.context = context;
     this.operations = context.operations();
     this.device = device;
     this.threads = new DaemonThreads(Integer.toString(context.rank()));
-    this.events = new OperationEvents(device, context.configuration().get(GpuConfiguration.TIMING));
+    this.events = new OperationEvents(device);
     this.memory = new NcclMemory(nccl, device, threads);
     this.nanCheck = new DeviceNanCheck(device);
     this.checksNan = context.options().nanCheck().orElseThrow();
-    this.communicators = new GroupCommunicators(context, nccl, device, threads, memory);
+    this.communicators = new GroupCommunicators(context, nccl, device, threads, memory, tuning);
     this.watchdog = new NcclWatchdog(operations, communicators::queues);
-    this.shutdown = new NcclGroupShutdown(context, device, threads, gate, communicators, memory);
+    this.shutdown =
+        new NcclGroupShutdown(
+            context, device, threads, gate, communicators, memory, tuning.abortTimeout());
   }
 
   /** Starts to watch operations. The group must be closed even if this fails. */
@@ -69,6 +70,11 @@ final class NcclGroup {
   /** Turns the NaN check on or off, for operations that start from now on. */
   void setNanCheck(boolean enabled) {
     checksNan = enabled;
+  }
+
+  /** Lets the GPU measure operations that start from now on. */
+  void enableTiming() {
+    events.enableTiming();
   }
 
   GroupCommunicators communicators() {
@@ -280,7 +286,7 @@ final class NcclGroup {
     communicators.all().begin();
   }
 
-  /** Blocks for NCCL, for the configured time at the most; idempotent. */
+  /** Blocks for NCCL, for {@link NcclTuning#abortTimeout} at the most; idempotent. */
   void close() {
     synchronized (this) {
       if (closed) {

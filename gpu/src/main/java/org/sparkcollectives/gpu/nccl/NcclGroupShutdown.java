@@ -3,7 +3,6 @@ package org.sparkcollectives.gpu.nccl;
 import java.time.Duration;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkcollectives.gpu.GpuConfiguration;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.spi.BackendContext;
 
@@ -35,6 +34,7 @@ final class NcclGroupShutdown {
    * Creates the shutdown of a group that has just been created.
    *
    * @param gate admits the threads that submit operations
+   * @param atMost how long to wait for each, see {@link NcclTuning#abortTimeout}
    */
   NcclGroupShutdown(
       BackendContext context,
@@ -42,14 +42,15 @@ final class NcclGroupShutdown {
       DaemonThreads threads,
       SubmissionGate gate,
       GroupCommunicators communicators,
-      NcclMemory memory) {
+      NcclMemory memory,
+      Duration atMost) {
     this.context = context;
     this.device = device;
     this.threads = threads;
     this.gate = gate;
     this.communicators = communicators;
     this.memory = memory;
-    this.atMost = context.configuration().get(GpuConfiguration.ABORT_TIMEOUT);
+    this.atMost = atMost;
   }
 
   /** Starts to abort the communicators of a group that has failed. Does not block. */
@@ -58,7 +59,8 @@ final class NcclGroupShutdown {
   }
 
   /**
-   * Blocks for NCCL and for the GPU, for each for the configured time at the most. Called once.
+   * Blocks for NCCL and for the GPU, for each for {@link NcclTuning#abortTimeout} at the most.
+   * Called once.
    *
    * @param release releases all resources of the group, when nobody uses them any more
    */

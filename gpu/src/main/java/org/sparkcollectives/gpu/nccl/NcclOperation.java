@@ -104,7 +104,7 @@ final class NcclOperation implements BackendOperation {
     if (state != State.QUEUED) {
       return;
     }
-    end = events.recordEnd(stream);
+    end = events.recordEnd(start, stream);
     // The wait for the event is in the stream already: the driver keeps what it needs.
     events.giveBackReady(callerReady);
     state = State.LAUNCHED;

@@ -6,22 +6,26 @@ import org.sparkcollectives.gpu.cuda.EventCache;
 
 /**
  * The events that mark how far the operations of a group are, on one device. Those at the start and
- * the end of an operation are measured if the group is set so. The device must be current on the
- * thread that calls a method. Thread-safe.
+ * the end of an operation are measured once {@link #enableTiming} was called. The device must be
+ * current on the thread that calls a method. Thread-safe.
  */
 final class OperationEvents implements AutoCloseable {
 
   private final CudaDevice device;
   private final EventCache events;
-
-  /** The cache of timed events; null if nothing is measured. */
   private final EventCache timers;
+  private volatile boolean timing;
 
   /** Creates the events of a group, of which there are none yet. */
-  OperationEvents(CudaDevice device, boolean measured) {
+  OperationEvents(CudaDevice device) {
     this.device = device;
     this.events = new EventCache(device, false);
-    this.timers = measured ? new EventCache(device, true) : null;
+    this.timers = new EventCache(device, true);
+  }
+
+  /** Measures operations that start from now on. */
+  void enableTiming() {
+    timing = true;
   }
 
   CudaDevice device() {
@@ -33,14 +37,14 @@ final class OperationEvents implements AutoCloseable {
     return record(events, callerStream);
   }
 
-  /** Records the start of an operation; returns 0 if nothing is measured. */
+  /** Records the start of an operation; returns 0 if it is not measured. */
   long recordStart(long stream) {
-    return timers == null ? 0 : record(timers, stream);
+    return timing ? record(timers, stream) : 0;
   }
 
-  /** Records the end of an operation. */
-  long recordEnd(long stream) {
-    return record(timers == null ? events : timers, stream);
+  /** Records the end of an operation, of which {@link #recordStart} has returned {@code start}. */
+  long recordEnd(long start, long stream) {
+    return record(start == 0 ? events : timers, stream);
   }
 
   private long record(EventCache from, long stream) {
@@ -64,10 +68,10 @@ final class OperationEvents implements AutoCloseable {
 
   /**
    * Takes back the events of an operation that is done. Returns the time between them in
-   * milliseconds; empty if nothing is measured.
+   * milliseconds; empty if it was not measured.
    */
   OptionalDouble giveBack(long start, long end) {
-    if (timers == null) {
+    if (start == 0) {
       events.giveBack(end);
       return OptionalDouble.empty();
     }
@@ -83,9 +87,7 @@ final class OperationEvents implements AutoCloseable {
     try {
       events.close();
     } finally {
-      if (timers != null) {
-        timers.close();
-      }
+      timers.close();
     }
   }
 }

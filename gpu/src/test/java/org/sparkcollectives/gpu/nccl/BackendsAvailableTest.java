@@ -18,15 +18,17 @@ class BackendsAvailableTest {
   @Test
   void ncclIsAvailableWhereTheDriverAndItsLibraryAre() {
     assertThat(BackendRegistry.isAvailable("cpu:netty,cuda:" + FakeGpus.BACKEND)).isTrue();
-    assertThat(new NcclBackendProvider("n", this::noDriver, path -> gpus.nccl()).isAvailable())
-        .isFalse();
+    NcclBackendProvider withoutDriver =
+        new NcclBackendProvider("n", this::noDriver, path -> gpus.nccl(), NcclTuning.DEFAULT);
+    assertThat(withoutDriver.isAvailable()).isFalse();
     NcclBackendProvider withoutLibrary =
         new NcclBackendProvider(
             "n",
             gpus::cuda,
             path -> {
               throw new NcclException("no libnccl", null);
-            });
+            },
+            NcclTuning.DEFAULT);
     assertThat(withoutLibrary.isAvailable()).isFalse();
   }
 

@@ -40,7 +40,7 @@ final class CommunicatorFixture implements BeforeEachCallback, AfterEachCallback
   @Override
   public void beforeEach(ExtensionContext test) {
     device = CudaDevice.open(cuda, 0);
-    events = new OperationEvents(device, false);
+    events = new OperationEvents(device);
     useQueue(1, created -> {});
   }
 

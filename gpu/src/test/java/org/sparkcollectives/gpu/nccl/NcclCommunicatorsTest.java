@@ -32,6 +32,7 @@ class NcclCommunicatorsTest {
 
   @Test
   void manyRanksHaveSeveralRoots() {
+    gpus.tune(NcclTuning.DEFAULT.withRanksPerRoot(2));
     gpus.run(
         5,
         (world, gpu) -> {
@@ -41,8 +42,7 @@ class NcclCommunicatorsTest {
             assertThat(GpuTensors.floats(data)).containsExactly(5);
           }
           return null;
-        },
-        "spark.collectives.gpu.nccl.ranksPerRoot=2");
+        });
     assertThat(gpus.nccl().calls().stream().filter("ncclGetUniqueId"::equals)).hasSize(3);
     assertThat(gpus.nccl().calls().stream().filter("ncclCommInitRankScalable"::equals)).hasSize(5);
   }

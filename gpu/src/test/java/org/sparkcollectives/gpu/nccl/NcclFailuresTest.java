@@ -215,6 +215,7 @@ class NcclFailuresTest {
 
   @Test
   void anAbortThatHangsDoesNotHoldUpTheTask() {
+    gpus.tune(NcclTuning.DEFAULT.withAbortTimeout(Duration.ofMillis(300)));
     CyclicBarrier together = new CyclicBarrier(2);
     long begin = System.nanoTime();
     gpus.run(
@@ -228,8 +229,7 @@ class NcclFailuresTest {
           world.close();
           data.free();
           return null;
-        },
-        "spark.collectives.gpu.nccl.abortTimeout=300ms");
+        });
     assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(60));
     gpus.nccl().faults().hangAborts(false);
     gpus.expectLeaks();

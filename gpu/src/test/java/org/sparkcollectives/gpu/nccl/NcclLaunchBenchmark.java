@@ -12,9 +12,10 @@ import org.sparkcollectives.ProcessGroups;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.gpu.DeviceTensor;
-import org.sparkcollectives.gpu.GpuConfiguration;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
+import org.sparkcollectives.gpu.cuda.DriverCuda;
+import org.sparkcollectives.spi.BackendRegistry;
 import org.sparkcollectives.store.HashStore;
 
 /**
@@ -136,16 +137,14 @@ public final class NcclLaunchBenchmark {
   }
 
   private static ProcessGroup group(HashStore store, boolean blocking) {
-    String key = GpuConfiguration.BLOCKING.key();
-    System.setProperty(key, String.valueOf(blocking));
-    try {
-      return ProcessGroups.create(
-          store.withPrefix("blocking=" + blocking),
-          0,
-          1,
-          GroupOptions.defaults().withBackend("cpu:netty,cuda:nccl"));
-    } finally {
-      System.clearProperty(key);
-    }
+    String backend = blocking ? "nccl-blocking" : "nccl-nonblocking";
+    NcclTuning tuning = NcclTuning.DEFAULT.withBlocking(blocking);
+    BackendRegistry.register(
+        new NcclBackendProvider(backend, DriverCuda::load, NativeNccl::load, tuning));
+    return ProcessGroups.create(
+        store.withPrefix(backend),
+        0,
+        1,
+        GroupOptions.defaults().withBackend("cpu:netty,cuda:" + backend));
   }
 }

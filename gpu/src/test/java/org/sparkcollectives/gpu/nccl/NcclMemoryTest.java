@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
@@ -239,6 +240,7 @@ class NcclMemoryTest {
 
   @Test
   void aKernelOfTheUserThatHangsDoesNotHoldUpTheCloseOfAGroupWithMemory() {
+    gpus.tune(NcclTuning.DEFAULT.withAbortTimeout(Duration.ofMillis(200)));
     AtomicReference<CountDownLatch> kernel = new AtomicReference<>();
     gpus.run(
         1,
@@ -248,8 +250,7 @@ class NcclMemoryTest {
           kernel.set(gpus.cuda().streams().pause(Cuda.DEFAULT_STREAM));
           gpu.leave(previous);
           return null;
-        },
-        "spark.collectives.gpu.nccl.abortTimeout=200ms");
+        });
     assertThat(gpus.cuda().leaks()).contains("memory");
     kernel.get().countDown();
     gpus.cuda().awaitNothingLeft();

@@ -1,16 +1,11 @@
 package org.sparkcollectives.gpu.nccl;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.sun.jna.Pointer;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.Map;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.sparkcollectives.config.Configuration;
 
 /** Tests the bytes of {@code ncclConfig_t} against the layout in nccl.h of 2.28.9. */
 class NcclSettingsTest {
@@ -41,29 +36,5 @@ class NcclSettingsTest {
     for (int at : new int[] {68, 72, 76}) {
       assertThat(config.getInt(at)).as("what follows").isEqualTo(UNDEFINED);
     }
-  }
-
-  @Test
-  void valuesThatAreSetAreEncoded() {
-    Map<String, String> settings =
-        Map.of(
-            "spark.collectives.gpu.nccl.minCTAs", "4",
-            "spark.collectives.gpu.nccl.maxCTAs", "16",
-            "spark.collectives.gpu.nccl.cgaClusterSize", "2",
-            "spark.collectives.gpu.nccl.netName", "Socket");
-    ByteBuffer config = NcclSettings.of(Configuration.of(settings)).encode();
-    assertThat(config.position()).isZero();
-    assertThat(config.getLong(0)).as("size, without the name").isEqualTo(80);
-    assertThat(config.getInt(20)).as("cgaClusterSize").isEqualTo(2);
-    assertThat(config.getInt(24)).as("minCTAs").isEqualTo(4);
-    assertThat(config.getInt(28)).as("maxCTAs").isEqualTo(16);
-    assertThat(new Pointer(config.getLong(32)).getString(0)).as("netName").isEqualTo("Socket");
-  }
-
-  @Test
-  void aMinimumOfThreadBlocksAboveTheMaximumIsRefused() {
-    assertThatThrownBy(() -> new NcclSettings(false, 8, 4, -1, ""))
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("minCTAs (8) must not be more than");
   }
 }

@@ -3,6 +3,7 @@ package org.sparkcollectives.gpu.nccl;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -85,13 +86,15 @@ class NcclStreamsTest {
         (world, gpu) -> {
           try (GpuTensors tensors = new GpuTensors(gpu)) {
             DeviceTensor data = tensors.of(1f);
+            world.allReduce(data, ReduceOp.SUM).await();
+            world.withTimeout(Duration.ofMinutes(1)).enableTiming();
             Work work = world.allReduce(data, ReduceOp.SUM);
             work.await();
             assertThat(work.durationMillis().orElseThrow()).isPositive();
           }
           return null;
-        },
-        "spark.collectives.gpu.timing=true");
+        });
+    assertThat(gpus.cuda().measurements()).as("one by each rank").isEqualTo(2);
   }
 
   @Test

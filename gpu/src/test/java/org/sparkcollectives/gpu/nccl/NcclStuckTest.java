@@ -34,7 +34,9 @@ import org.sparkcollectives.testing.LeakCheck;
 @ExtendWith(LeakCheck.class)
 final class NcclStuckTest {
 
-  private static final String SHORT_ABORT = "spark.collectives.gpu.nccl.abortTimeout=300ms";
+  private static final NcclTuning SHORT_ABORT =
+      NcclTuning.DEFAULT.withAbortTimeout(Duration.ofMillis(300));
+
   private static final String EAGER = "spark.collectives.gpu.nccl.eager=true";
 
   @RegisterExtension final FakeGpus gpus = new FakeGpus();
@@ -56,6 +58,7 @@ final class NcclStuckTest {
 
   @Test
   void theResourcesOfAStuckLaunchAreReleasedWhenItReturns() {
+    gpus.tune(SHORT_ABORT);
     gpus.run(
         1,
         (world, gpu) -> {
@@ -81,13 +84,13 @@ final class NcclStuckTest {
           assertThat(end.join()).hasMessageContaining("enough");
           data.free();
           return null;
-        },
-        SHORT_ABORT);
+        });
     awaitNothingLeft();
   }
 
   @Test
   void aSplitThatOthersJoinTooLateLeavesNoCommunicator() {
+    gpus.tune(SHORT_ABORT);
     CountDownLatch late = gpus.nccl().faults().hang("ncclCommSplit of rank 1");
     CountDownLatch givenUp = new CountDownLatch(2);
     gpus.run(
@@ -101,12 +104,12 @@ final class NcclStuckTest {
           awaitNoThread("collectives-nccl-late-0");
           return null;
         },
-        EAGER,
-        SHORT_ABORT);
+        EAGER);
   }
 
   @Test
   void operationsAfterASplitThatWasGivenUpStartWhenNcclHasFinishedIt() {
+    gpus.tune(SHORT_ABORT);
     CountDownLatch late = gpus.nccl().faults().hang("ncclCommSplit of rank 1");
     CyclicBarrier together = new CyclicBarrier(2);
     gpus.run(
@@ -135,12 +138,12 @@ final class NcclStuckTest {
           data.free();
           return null;
         },
-        EAGER,
-        SHORT_ABORT);
+        EAGER);
   }
 
   @Test
   void aSplitAfterOneThatWasGivenUpSaysThatItWaitsForThat() {
+    gpus.tune(SHORT_ABORT);
     CountDownLatch late = gpus.nccl().faults().hang("ncclCommSplit of rank 1");
     CyclicBarrier together = new CyclicBarrier(2);
     gpus.run(
@@ -159,12 +162,12 @@ final class NcclStuckTest {
           }
           return null;
         },
-        EAGER,
-        SHORT_ABORT);
+        EAGER);
   }
 
   @Test
   void aSplitThatIsNeverJoinedLeavesNoCommunicator() {
+    gpus.tune(SHORT_ABORT);
     CountDownLatch late = gpus.nccl().faults().hang("ncclCommSplit of rank 1");
     gpus.run(
         2,
@@ -174,8 +177,7 @@ final class NcclStuckTest {
           world.close();
           return null;
         },
-        EAGER,
-        SHORT_ABORT);
+        EAGER);
     late.countDown();
     awaitNothingLeft();
   }
@@ -183,6 +185,7 @@ final class NcclStuckTest {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void anOperationEndsInItsOwnTimeAlsoWhileItsCommunicatorIsCreated(boolean blocking) {
+    gpus.tune(NcclTuning.DEFAULT.withBlocking(blocking));
     CountDownLatch over = new CountDownLatch(1);
     gpus.run(
         2,
@@ -204,8 +207,7 @@ final class NcclStuckTest {
           over.countDown();
           data.free();
           return null;
-        },
-        "spark.collectives.gpu.nccl.blocking=" + blocking);
+        });
   }
 
   @Test

@@ -20,7 +20,7 @@ final class NcclWatchdogTest {
 
   private final FakeCuda cuda = new FakeCuda(1);
   private final CudaDevice device = CudaDevice.open(cuda, 0);
-  private final OperationEvents events = new OperationEvents(device, false);
+  private final OperationEvents events = new OperationEvents(device);
   private final DaemonThreads threads = new DaemonThreads("0");
   private final LazyCommunicator communicator =
       new LazyCommunicator(

@@ -3,6 +3,7 @@ package org.sparkcollectives.gpu.testing;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.OptionalLong;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.sparkcollectives.gpu.cuda.Cuda;
 import org.sparkcollectives.gpu.cuda.CudaException;
 import org.sparkcollectives.gpu.cuda.HostMemory;
@@ -25,6 +26,7 @@ public final class FakeCuda implements Cuda {
   private final FakeStreams streams = new FakeStreams(contexts);
   private final FakeEvents events = new FakeEvents(contexts);
   private final FakeMemory memory = new FakeMemory();
+  private final AtomicInteger measurements = new AtomicInteger();
 
   /** Creates a driver with so many GPUs. */
   public FakeCuda(int devices) {
@@ -192,7 +194,13 @@ public final class FakeCuda implements Cuda {
 
   @Override
   public float elapsedMillis(long start, long end) {
+    measurements.incrementAndGet();
     return (events.when(end).join() - events.when(start).join()) / 1e6f;
+  }
+
+  /** Returns how often the time between two events was asked for. */
+  public int measurements() {
+    return measurements.get();
   }
 
   @Override

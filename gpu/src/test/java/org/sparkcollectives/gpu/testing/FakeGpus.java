@@ -14,6 +14,7 @@ import org.sparkcollectives.HostedRank;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.nccl.NcclBackendProvider;
+import org.sparkcollectives.gpu.nccl.NcclTuning;
 import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.spi.BackendRegistry;
 import org.sparkcollectives.spi.HostedGroups;
@@ -41,7 +42,17 @@ public final class FakeGpus implements BeforeEachCallback, AfterEachCallback {
   public void beforeEach(ExtensionContext test) {
     cuda = new FakeCuda(COUNT);
     nccl = new FakeNccl(cuda);
-    BackendRegistry.register(new NcclBackendProvider(BACKEND, () -> cuda, path -> nccl));
+    register(NcclTuning.DEFAULT);
+  }
+
+  private void register(NcclTuning tuning) {
+    BackendRegistry.register(new NcclBackendProvider(BACKEND, () -> cuda, path -> nccl, tuning));
+  }
+
+  /** Makes choices for groups that are created from now on. */
+  public void tune(NcclTuning tuning) {
+    BackendRegistry.unregister(BACKEND);
+    register(tuning);
   }
 
   @Override

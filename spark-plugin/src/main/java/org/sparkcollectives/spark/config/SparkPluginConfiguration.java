@@ -11,8 +11,8 @@ public final class SparkPluginConfiguration {
   public static final ConfigEntry<Duration> PREFLIGHT_TIMEOUT =
       ConfigEntry.duration("spark.collectives.preflight.timeout")
           .doc(
-              "How long `BarrierStage`, `requireSlots` and `run` in Python wait until executors with"
-                  + " slots for all ranks have registered; then they throw.")
+              "How long `BarrierStage`, `requireSlots` and `run` in Python wait until executors"
+                  + " with slots for all ranks have registered; then they throw.")
           .since("0.1.0")
           .check(value -> !value.isNegative(), "0 or more")
           .defaultsTo(Duration.ofSeconds(30));
@@ -30,31 +30,10 @@ public final class SparkPluginConfiguration {
   public static final ConfigEntry<Boolean> UI_ENABLED =
       ConfigEntry.bool("spark.collectives.ui.enabled")
           .doc(
-              "Whether Spark's UI has the tab \"Collectives\", and the event log has the events that"
-                  + " a history server needs for it. A history server reads its own value.")
+              "Whether Spark's UI has the tab \"Collectives\", and the event log has the events"
+                  + " that a history server needs for it. A history server reads its own value.")
           .since("0.1.0")
           .defaultsTo(true);
-
-  /** The limit of the groups in the tab. */
-  public static final ConfigEntry<Integer> UI_RETAINED_GROUPS =
-      ConfigEntry.integer("spark.collectives.ui.retainedGroups")
-          .doc(
-              "How many groups the tab \"Collectives\" shows before those that ended first are"
-                  + " removed. A history server reads its own value.")
-          .since("0.1.0")
-          .check(value -> value > 0, "1 or more")
-          .defaultsTo(1000);
-
-  /** The time between two events of a group. */
-  public static final ConfigEntry<Duration> UI_INTERVAL =
-      ConfigEntry.duration("spark.collectives.ui.interval")
-          .doc(
-              "How often an active group writes an event with its sums, for the tab"
-                  + " \"Collectives\" and the event log. Groups of more than 160 ranks write less"
-                  + " often: once in as many seconds as a sixteenth of their ranks.")
-          .since("0.1.0")
-          .check(value -> value.toSeconds() >= 1, "1s or more")
-          .defaultsTo(Duration.ofSeconds(10));
 
   /** The limit of all large values in the driver's store. */
   public static final ConfigEntry<Long> STORE_MAX_SIZE =
@@ -67,27 +46,6 @@ public final class SparkPluginConfiguration {
           .since("0.1.0")
           .check(value -> value >= 0, "0 or more")
           .defaultsTo(64L << 30);
-
-  /** The size of the pieces in which large values travel and are kept. */
-  public static final ConfigEntry<Long> STORE_CHUNK =
-      ConfigEntry.bytes("spark.collectives.store.chunk")
-          .doc(
-              "The size of the messages in which large values travel to the driver's store, and of"
-                  + " the blocks in which they lie there.")
-          .since("0.1.0")
-          .check(value -> value >= 16 << 10 && value <= 64 << 20, "16k to 64m")
-          .defaultsTo(4L << 20);
-
-  /** The limit of the bytes that are on their way to the driver's store. */
-  public static final ConfigEntry<Long> STORE_MAX_IN_FLIGHT =
-      ConfigEntry.bytes("spark.collectives.store.maxInFlight")
-          .doc(
-              "How many bytes of large values all ranks together may send to the driver's store at"
-                  + " once, which bounds what they take of the driver's heap; other ranks wait for"
-                  + " their turn. At least one `spark.collectives.store.chunk`.")
-          .since("0.1.0")
-          .check(value -> value >= 0, "0 or more")
-          .defaultsTo(32L << 20);
 
   /** How often executors report their ranks' operations to the driver. */
   public static final ConfigEntry<Duration> STATISTICS_INTERVAL =
@@ -107,14 +65,6 @@ public final class SparkPluginConfiguration {
   /** Returns all settings, in the order of the documentation. */
   public static List<ConfigEntry<?>> entries() {
     return List.of(
-        PREFLIGHT_TIMEOUT,
-        PYTHON_ENABLED,
-        UI_ENABLED,
-        UI_RETAINED_GROUPS,
-        UI_INTERVAL,
-        STORE_MAX_SIZE,
-        STORE_CHUNK,
-        STORE_MAX_IN_FLIGHT,
-        STATISTICS_INTERVAL);
+        PREFLIGHT_TIMEOUT, PYTHON_ENABLED, UI_ENABLED, STORE_MAX_SIZE, STATISTICS_INTERVAL);
   }
 }

@@ -50,11 +50,18 @@ public final class SparkSettings {
     return Arrays.stream(conf.getAllWithPrefix(PREFIX)).map(each -> PREFIX + each._1()).toList();
   }
 
-  /** Returns the settings whose names begin with {@code spark.collectives.}, as they are now. */
+  /**
+   * Returns the settings whose names begin with {@code spark.collectives.}, and those of Spark
+   * itself that this library reads, as they are now.
+   */
   public static Configuration of(SparkConf conf) {
     Map<String, String> settings = new HashMap<>();
     for (Tuple2<String, String> each : conf.getAllWithPrefix(PREFIX)) {
       settings.put(PREFIX + each._1(), each._2());
+    }
+    String retries = CollectivesConfiguration.PORT_MAX_RETRIES.key();
+    if (conf.contains(retries)) {
+      settings.put(retries, conf.get(retries));
     }
     return Configuration.of(settings);
   }

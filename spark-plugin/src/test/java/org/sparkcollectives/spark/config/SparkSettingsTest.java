@@ -50,7 +50,7 @@ class SparkSettingsTest {
   @CsvSource({
     "spark.collectives.timout, spark.collectives.timeout",
     "spark.collectives.preflight.timout, spark.collectives.preflight.timeout",
-    "spark.collectives.ui.retainedgroup, spark.collectives.ui.retainedGroups",
+    "spark.collectives.ui.enable, spark.collectives.ui.enabled",
     "spark.collectives.transport, spark.collectives.transports",
     "spark.collectives.gpu.ordnal, spark.collectives.gpu.ordinal",
     "spark.collectives.hearbeat.timeout, spark.collectives.heartbeat.timeout"

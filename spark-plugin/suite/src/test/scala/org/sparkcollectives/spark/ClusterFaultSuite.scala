@@ -31,7 +31,6 @@ class ClusterFaultSuite extends AnyFunSuite with LocalCluster {
       "spark.plugins" -> classOf[CollectivesPlugin].getName,
       "spark.collectives.shm.folder" -> shared.toString,
       "spark.collectives.heartbeat.timeout" -> "4s",
-      "spark.collectives.heartbeat.interval" -> "200ms",
       "spark.collectives.store.timeout" -> s"${FaultedRank.Rendezvous.toMillis}ms",
       // Executors that are given up so often are not given up for good.
       "spark.deploy.maxExecutorRetries" -> "-1"

@@ -8,6 +8,7 @@ import scala.util.Random
 import org.apache.spark.SparkConf
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.{DType, ProcessGroup, Tensor}
+import org.sparkcollectives.spark.internal.driver.SmallPieces
 import org.sparkcollectives.store.Store
 
 /** State and objects that are larger than the driver's heap has room for. The driver is this JVM,
@@ -25,14 +26,12 @@ class LargeValuesSuite extends AnyFunSuite with LocalCluster {
   override def cores: Int = ranks / executors
 
   override def settings: Map[String, String] =
-    Map("spark.plugins" -> classOf[CollectivesPlugin].getName) ++
-      (if (soak) Map.empty
-       else
-         Map(
-           "spark.collectives.store.chunk" -> "64k",
-           "spark.collectives.store.maxInFlight" -> "1m",
-           "spark.collectives.store.maxSize" -> "64m"
-         ))
+    if (soak) Map("spark.plugins" -> classOf[CollectivesPlugin].getName)
+    else
+      Map(
+        "spark.plugins" -> s"${classOf[SmallPieces].getName},${classOf[CollectivesPlugin].getName}",
+        "spark.collectives.store.maxSize" -> "64m"
+      )
 
   override def conf: SparkConf = {
     val memory = if (soak) 6144 else 1024

@@ -16,8 +16,7 @@ class TabPictures extends AnyFunSuite with LocalCluster {
     Map(
       "spark.plugins" -> classOf[CollectivesPlugin].getName,
       "spark.ui.enabled" -> "true",
-      "spark.ui.port" -> "0",
-      "spark.collectives.ui.interval" -> "2s"
+      "spark.ui.port" -> "0"
     )
 
   override def conf: SparkConf = super.conf.setAppName("training")

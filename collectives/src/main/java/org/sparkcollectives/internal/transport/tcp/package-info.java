@@ -3,7 +3,7 @@
  * loops; then the rank's own thread reads and writes the sockets, by way of memory that all
  * connections share (the {@link org.sparkcollectives.internal.transport.tcp.SegmentPool}), or a
  * ring in shared memory if both JVMs are on one host. Only if TLS encrypts the connection, or
- * {@code spark.collectives.tcp.direct} is false, do the event loops carry the bytes.
+ * {@code RankTuning.sockets} says so, do the event loops carry the bytes.
  *
  * <p>A JVM has one {@link org.sparkcollectives.internal.transport.tcp.TcpTransport}: one listening
  * port and a few event loops, shared by all groups and all their ranks here. The paths of one rank

@@ -1,8 +1,6 @@
 package org.sparkcollectives.spark.internal.driver;
 
 import static org.sparkcollectives.spark.config.SparkPluginConfiguration.STATISTICS_INTERVAL;
-import static org.sparkcollectives.spark.config.SparkPluginConfiguration.STORE_CHUNK;
-import static org.sparkcollectives.spark.config.SparkPluginConfiguration.STORE_MAX_IN_FLIGHT;
 import static org.sparkcollectives.spark.config.SparkPluginConfiguration.STORE_MAX_SIZE;
 
 import com.codahale.metrics.Timer;
@@ -52,6 +50,20 @@ final class DriverStore {
 
   private static final int MESSAGE_HEAD_BYTES = 1 << 10;
 
+  /**
+   * The way of large values to the store.
+   *
+   * @param chunkBytes the size of the messages in which they travel, and of the blocks in which
+   *     they lie
+   * @param inFlightBytes how many bytes of them all ranks together may send at once, which bounds
+   *     what they take of the driver's heap; other ranks wait for their turn
+   */
+  record Traffic(int chunkBytes, long inFlightBytes) {
+
+    /** As drivers have it. */
+    static final Traffic DEFAULT = new Traffic(4 << 20, 32 << 20);
+  }
+
   private static final Logger LOG = LoggerFactory.getLogger(DriverStore.class);
 
   private final ScheduledThreadPoolExecutor background =
@@ -82,15 +94,16 @@ final class DriverStore {
   DriverStore(
       Function<Executor, Blocks> blocks,
       Configuration settings,
+      Traffic traffic,
       Supplier<String> application,
       StageTearDown.Kill kill) {
-    // A message is a little longer than its piece, and together they are the size that was set.
-    int pieceBytes = (int) (settings.get(STORE_CHUNK) - MESSAGE_HEAD_BYTES);
+    // A message is a little longer than its piece, and together they are a chunk.
+    int pieceBytes = traffic.chunkBytes() - MESSAGE_HEAD_BYTES;
     values = new BlockValues(blocks.apply(removals), pieceBytes, settings.get(STORE_MAX_SIZE));
-    uploads = new ValueUploads(values, settings.get(STORE_MAX_IN_FLIGHT), largeValues);
+    uploads = new ValueUploads(values, traffic.inFlightBytes(), largeValues);
     table = new StoreTable(values);
     checkpoints = new CheckpointScopes(table);
-    dumps = new DumpCollection(application, settings);
+    dumps = new DumpCollection(application, settings, DumpCollection.MOST_BYTES);
     StageTearDown tearDown = new StageTearDown(kill, background);
     statistics =
         new StatisticsCollector(

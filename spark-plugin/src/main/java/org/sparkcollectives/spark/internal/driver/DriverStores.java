@@ -28,6 +28,11 @@ public final class DriverStores {
    * @return whether it was not there
    */
   public static boolean install(SparkContext context) {
+    return install(context, DriverStore.Traffic.DEFAULT);
+  }
+
+  /** Installs the store as the other method does, with another way of large values to it. */
+  static boolean install(SparkContext context, DriverStore.Traffic traffic) {
     SparkEnv env = SparkEnv.get();
     String application = env.rpcEnv().address().toString();
     synchronized (INSTALLED) {
@@ -38,6 +43,7 @@ public final class DriverStores {
           new DriverStore(
               removals -> new SparkBlocks(env.blockManager(), removals),
               SparkSettings.of(env.conf()),
+              traffic,
               env.conf()::getAppId,
               context::killTaskAttempt);
       RpcEndpointRef endpoint =

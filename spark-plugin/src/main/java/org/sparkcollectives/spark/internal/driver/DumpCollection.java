@@ -52,6 +52,10 @@ final class DumpCollection implements AutoCloseable {
 
   private static final String REPORT = "report.txt";
   private static final Duration CLOSE_TIMEOUT = Duration.ofSeconds(10);
+
+  /** How many bytes of dumps an application's driver writes at the most. */
+  static final long MOST_BYTES = 256 << 20;
+
   private static final Logger LOG = LoggerFactory.getLogger(DumpCollection.class);
 
   private final Supplier<String> application;
@@ -70,11 +74,12 @@ final class DumpCollection implements AutoCloseable {
    * Creates the collection.
    *
    * @param application returns the application's id, which is not known yet while plugins start
+   * @param maxBytes how many bytes of dumps are written at the most
    */
-  DumpCollection(Supplier<String> application, Configuration configuration) {
+  DumpCollection(Supplier<String> application, Configuration configuration, long maxBytes) {
     this.application = application;
     this.configuredFolder = configuration.get(CollectivesConfiguration.FLIGHT_RECORDER_FOLDER);
-    this.maxBytes = configuration.get(CollectivesConfiguration.FLIGHT_RECORDER_FOLDER_SIZE);
+    this.maxBytes = maxBytes;
     this.writer = DriverThreads.scheduler("collectives-dumps");
   }
 
@@ -108,10 +113,9 @@ final class DumpCollection implements AutoCloseable {
       if (written >= maxBytes) {
         if (!full) {
           LOG.warn(
-              "Dumps of flight recorders take {} bytes in {}: further ones are not written, see {}",
+              "Dumps of flight recorders take {} bytes in {}: further ones are not written",
               written,
-              root,
-              CollectivesConfiguration.FLIGHT_RECORDER_FOLDER_SIZE.key());
+              root);
         }
         full = true;
         return;

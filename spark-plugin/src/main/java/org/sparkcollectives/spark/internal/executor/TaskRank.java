@@ -18,6 +18,7 @@ import org.sparkcollectives.spark.internal.protocol.KillReason;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 import org.sparkcollectives.spark.internal.security.SparkSecurity;
 import org.sparkcollectives.spi.RankContext;
+import org.sparkcollectives.spi.RankTuning;
 import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
 
@@ -29,6 +30,7 @@ final class TaskRank implements RankContext {
   private final TaskContext task;
   private final SparkEnv env;
   private final Configuration configuration;
+  private final RankTuning tuning;
   private final DriverStoreClient store;
   private final ObjectCodec objectCodec;
   private volatile CollectiveException tornDown;
@@ -37,14 +39,26 @@ final class TaskRank implements RankContext {
    * Creates the host of a rank.
    *
    * @param configuration the settings of its groups
+   * @param tuning what no setting says
    * @param store the driver's store, or null if the driver has none
    */
-  TaskRank(TaskContext task, SparkEnv env, Configuration configuration, DriverStoreClient store) {
+  TaskRank(
+      TaskContext task,
+      SparkEnv env,
+      Configuration configuration,
+      RankTuning tuning,
+      DriverStoreClient store) {
     this.task = task;
     this.env = env;
     this.store = store;
     this.configuration = configuration;
+    this.tuning = tuning;
     this.objectCodec = SparkKryo.codec(env.conf());
+  }
+
+  @Override
+  public RankTuning tuning() {
+    return tuning;
   }
 
   @Override

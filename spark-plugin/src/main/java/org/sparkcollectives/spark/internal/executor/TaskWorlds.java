@@ -9,6 +9,7 @@ import org.apache.spark.util.TaskFailureListener;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.spi.RankTuning;
 
 /** The world group of each barrier task that runs in this JVM. Thread-safe. */
 public final class TaskWorlds {
@@ -23,13 +24,18 @@ public final class TaskWorlds {
    * stage have joined. The group is closed when the task ends, and aborted when it fails.
    *
    * @param settings of the group, if this call is the first
+   * @param tuning of the rank, if this call is the first
    * @param options of the group, if this call is the first
    * @param call the call of {@code BarrierStage} that the task belongs to, or an empty text
    */
   public static ProcessGroup of(
-      BarrierTaskContext task, Configuration settings, GroupOptions options, String call) {
+      BarrierTaskContext task,
+      Configuration settings,
+      RankTuning tuning,
+      GroupOptions options,
+      String call) {
     ProcessGroup world = WORLDS.get(task.taskAttemptId());
-    return world == null ? join(task, settings, options, call) : world;
+    return world == null ? join(task, settings, tuning, options, call) : world;
   }
 
   /**
@@ -39,17 +45,25 @@ public final class TaskWorlds {
    * @param number counts the task's world groups from 1; the same on all ranks, 2 or more
    */
   public static ProcessGroup another(
-      BarrierTaskContext task, Configuration settings, GroupOptions options, int number) {
+      BarrierTaskContext task,
+      Configuration settings,
+      RankTuning tuning,
+      GroupOptions options,
+      int number) {
     String name = WorldGroup.name(task, SparkEnv.get()) + "-" + number;
-    return join(task, settings, options.withName(name), "");
+    return join(task, settings, tuning, options.withName(name), "");
   }
 
   private static ProcessGroup join(
-      BarrierTaskContext task, Configuration settings, GroupOptions options, String call) {
+      BarrierTaskContext task,
+      Configuration settings,
+      RankTuning tuning,
+      GroupOptions options,
+      String call) {
     // Spark calls this listener after those that the join adds: the driver must have been sent the
     // exception before other ranks fail because of it, and Spark kills this task because of them.
     task.addTaskFailureListener(abort());
-    ProcessGroup world = WorldGroup.join(task, SparkEnv.get(), settings, options, call);
+    ProcessGroup world = WorldGroup.join(task, SparkEnv.get(), settings, tuning, options, call);
     WORLDS.put(task.taskAttemptId(), world);
     TaskCompletionListener onEnd =
         ended -> {

@@ -11,6 +11,7 @@ import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.spark.internal.protocol.JoinRequest;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 import org.sparkcollectives.spi.HostedGroups;
+import org.sparkcollectives.spi.RankTuning;
 import org.sparkcollectives.spi.failure.RankIdentity;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConfiguration;
@@ -29,6 +30,7 @@ final class WorldGroup {
       BarrierTaskContext task,
       SparkEnv env,
       Configuration settings,
+      RankTuning tuning,
       GroupOptions options,
       String call) {
     StageAttempt stage = new StageAttempt(task.stageId(), task.stageAttemptNumber());
@@ -37,7 +39,7 @@ final class WorldGroup {
     GroupOptions named = options.name().isEmpty() ? options.withName(name(task, env)) : options;
     JoinRequest request = new JoinRequest(stage, call, named.name(), ifLost(task, env, named));
     DriverStoreClient store = DriverStoreClient.connect(env, request, timeout);
-    TaskRank rank = new TaskRank(task, env, settings, store);
+    TaskRank rank = new TaskRank(task, env, settings, tuning, store);
     // Spark calls the last listener that was added first: when this one is called, the group is
     // closed.
     TaskCompletionListener onEnd = ended -> rank.taskCompleted();

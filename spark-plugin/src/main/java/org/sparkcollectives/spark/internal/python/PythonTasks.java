@@ -3,6 +3,7 @@ package org.sparkcollectives.spark.internal.python;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Properties;
 import org.apache.spark.BarrierTaskContext;
@@ -22,6 +23,7 @@ import org.sparkcollectives.spark.config.SparkPluginConfiguration;
 import org.sparkcollectives.spark.config.SparkSettings;
 import org.sparkcollectives.spark.internal.executor.ExecutorStatistics;
 import org.sparkcollectives.spark.internal.executor.TaskWorlds;
+import org.sparkcollectives.spi.RankTuning;
 import org.sparkcollectives.store.StoreConfiguration;
 
 /**
@@ -50,7 +52,7 @@ public final class PythonTasks implements ExecutorPlugin {
    * turns, and a scheduler puts the one that is woken where the other last ran: beside the waiting
    * thread of another rank, which must not keep it from the processor for long.
    */
-  private static final String SPIN = "30us";
+  private static final RankTuning TUNING = RankTuning.DEFAULT.withSpin(Duration.ofNanos(30_000));
 
   private final PythonBridge bridge = new PythonBridge(PythonTasks::localFolder);
 
@@ -110,9 +112,7 @@ public final class PythonTasks implements ExecutorPlugin {
 
   private void begin(BarrierTaskContext task, Configuration settings) throws IOException {
     Properties properties = task.getLocalProperties();
-    BarrierRank rank =
-        new BarrierRank(
-            task, plugin, settings.withDefault(CollectivesConfiguration.WAIT_SPIN, SPIN));
+    BarrierRank rank = new BarrierRank(task, plugin, settings);
     // With a local master, the tasks of a stage share one properties object. They then share a
     // secret, and the later tasks add no keys: Spark counts the keys and then sends them to the
     // workers of the earlier tasks.
@@ -184,8 +184,8 @@ public final class PythonTasks implements ExecutorPlugin {
     @Override
     public ProcessGroup join(GroupOptions options, int number) {
       return number == 1
-          ? TaskWorlds.of(task, settings, options, "")
-          : TaskWorlds.another(task, settings, options, number);
+          ? TaskWorlds.of(task, settings, TUNING, options, "")
+          : TaskWorlds.another(task, settings, TUNING, options, number);
     }
 
     @Override

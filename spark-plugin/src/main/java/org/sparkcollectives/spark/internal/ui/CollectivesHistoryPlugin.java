@@ -32,8 +32,7 @@ public final class CollectivesHistoryPlugin implements AppHistoryServerPlugin, O
     try {
       Configuration settings = SparkSettings.of(conf);
       if (settings.get(SparkPluginConfiguration.UI_ENABLED)) {
-        int retained = settings.get(SparkPluginConfiguration.UI_RETAINED_GROUPS);
-        return listOf(new GroupListener(new GroupStore(store), retained));
+        return listOf(new GroupListener(new GroupStore(store), GroupListener.MOST_GROUPS));
       }
     } catch (Exception | LinkageError e) {
       LOG.warn("The tab \"Collectives\" is not shown", e);

@@ -26,6 +26,12 @@ public final class CollectivesUi {
 
   private static final String REDACTION_DEFAULT = "(?i)secret|password|token|access[.]?key";
 
+  /**
+   * How often an active group writes an event with its sums. Groups of more than 160 ranks write
+   * less often.
+   */
+  private static final Duration EVENT_INTERVAL = Duration.ofSeconds(10);
+
   private CollectivesUi() {}
 
   /**
@@ -41,15 +47,13 @@ public final class CollectivesUi {
       if (!settings.get(SparkPluginConfiguration.UI_ENABLED)) {
         return Optional.empty();
       }
-      Duration interval = settings.get(SparkPluginConfiguration.UI_INTERVAL);
       if (context.ui().isDefined()) {
-        int retained = settings.get(SparkPluginConfiguration.UI_RETAINED_GROUPS);
         GroupStore store = new GroupStore(context.statusStore().store());
-        context.listenerBus().addToStatusQueue(new GroupListener(store, retained));
+        context.listenerBus().addToStatusQueue(new GroupListener(store, GroupListener.MOST_GROUPS));
         CollectivesTab.attach(context.ui().get(), store);
       }
       context.listenerBus().post(started(conf, context.version()));
-      return Optional.of(interval);
+      return Optional.of(EVENT_INTERVAL);
     } catch (Exception | LinkageError e) {
       LOG.warn("The tab \"Collectives\" is not shown", e);
       return Optional.empty();

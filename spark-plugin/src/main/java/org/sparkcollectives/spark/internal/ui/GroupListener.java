@@ -17,6 +17,9 @@ import org.sparkcollectives.spark.event.LibraryStarted;
  */
 final class GroupListener extends SparkListener {
 
+  /** How many groups the tab shows before those that ended first are removed. */
+  static final int MOST_GROUPS = 1000;
+
   private final GroupStore store;
   private final int retained;
 

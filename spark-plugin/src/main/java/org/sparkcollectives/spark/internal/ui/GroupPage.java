@@ -6,7 +6,6 @@ import java.util.TreeMap;
 import java.util.function.UnaryOperator;
 import org.apache.spark.ui.SparkUITab;
 import org.sparkcollectives.Failure;
-import org.sparkcollectives.spark.config.SparkPluginConfiguration;
 import org.sparkcollectives.spark.event.GroupFailed;
 import org.sparkcollectives.spark.event.GroupSums;
 
@@ -63,8 +62,7 @@ final class GroupPage extends CollectivesPage {
     Html html = new Html();
     html.open("p")
         .text("There is no such group, or it is no longer shown because there were more than ")
-        .element("code", SparkPluginConfiguration.UI_RETAINED_GROUPS.key())
-        .text(" after it. ")
+        .text(GroupListener.MOST_GROUPS + " after it. ")
         .link("../", "All groups")
         .close("p");
     return html.toString();

@@ -16,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.sparkcollectives.FlightDump;
 import org.sparkcollectives.GroupStatus;
 import org.sparkcollectives.RankLocation;
+import org.sparkcollectives.config.ByteString;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.recorder.DumpFolder;
 import org.sparkcollectives.recorder.RankDump;
@@ -31,12 +32,8 @@ class DumpCollectionTest {
   private DumpCollection collection(String maxSize) {
     return new DumpCollection(
         () -> "app-1",
-        Configuration.of(
-            Map.of(
-                "spark.collectives.flightRecorder.folder",
-                folder.toString(),
-                "spark.collectives.flightRecorder.folder.maxSize",
-                maxSize)));
+        Configuration.of(Map.of("spark.collectives.flightRecorder.folder", folder.toString())),
+        ByteString.parse(maxSize));
   }
 
   private static FlightDump dump(int rank) {
@@ -123,7 +120,8 @@ class DumpCollectionTest {
   @Test
   void withoutAFolderThereIsATemporaryOneForTheUserAlone() throws Exception {
     Path path;
-    try (DumpCollection dumps = new DumpCollection(() -> "app-1", Configuration.of(Map.of()))) {
+    try (DumpCollection dumps =
+        new DumpCollection(() -> "app-1", Configuration.of(Map.of()), DumpCollection.MOST_BYTES)) {
       dumps.receive(STAGE, "failure", PackedDump.pack(dump(0)));
       path = dumps.await(STAGE, "failure", 1, TimeUnit.SECONDS.toNanos(60));
     }

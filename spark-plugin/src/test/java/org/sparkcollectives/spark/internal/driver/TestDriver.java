@@ -36,11 +36,8 @@ final class TestDriver implements AutoCloseable {
     store =
         new DriverStore(
             removals -> blocks,
-            Configuration.of(
-                Map.of(
-                    "spark.collectives.store.chunk", "64k",
-                    "spark.collectives.store.maxInFlight", "1m",
-                    "spark.collectives.store.maxSize", maxSize)),
+            Configuration.of(Map.of("spark.collectives.store.maxSize", maxSize)),
+            new DriverStore.Traffic(CHUNK, IN_FLIGHT),
             () -> "app",
             (task, interrupt, reason) -> killed.add(task));
   }

@@ -209,7 +209,7 @@ class PagesTest {
     for (String id : List.of("8", "x", "-1", "99999999999999999999")) {
       assertThat(text(parsed(page.html(Map.of("id", id)::get))))
           .contains("There is no such group")
-          .contains("spark.collectives.ui.retainedGroups");
+          .contains("more than 1000 after it");
       assertThat(page.title(Map.of("id", id)::get)).isEqualTo("Group");
     }
     assertThat(page.html(name -> null)).contains("There is no such group");
