@@ -179,9 +179,9 @@ def shrink_group(
 ) -> ProcessGroup:
     """Create a group without some ranks; called by those that remain, with the same arguments.
 
-    It also works in a group that has failed. A shrunk world group is replaced: the ranks of the new
-    group are the global ranks from then on, and groups that were made before must not be used any
-    more. Any other group must still be destroyed.
+    It is the only operation that works in a group that has failed. A shrunk world group is
+    replaced: the ranks of the new group are the global ranks from then on, and groups that were
+    made before must not be used any more. Any other group must still be destroyed.
 
     :param ranks_to_exclude: at least one, as ranks of the group
     :param group: by default the world group
