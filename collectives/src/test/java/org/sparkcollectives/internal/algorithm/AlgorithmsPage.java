@@ -9,9 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.stream.Collectors;
-import org.sparkcollectives.AlgorithmChoices;
 import org.sparkcollectives.DType;
-import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.config.ConfigEntry;
 import org.sparkcollectives.internal.transport.Locality;
@@ -80,18 +78,8 @@ final class AlgorithmsPage {
     parts.put("figures", figures());
     parts.put("choices", choices(tcp));
     parts.put("hierarchical", hierarchical(tcp));
-    parts.put("explanation", explanation(tcp));
     parts.put("algorithms", AlgorithmSources.table());
     return parts;
-  }
-
-  /** Explains the smallest all-reduces of four ranks, each on a host of its own. */
-  private static String explanation(AlgorithmSelector selector) {
-    return selector.explain(AskedPeers.overNetwork(4), DType.FLOAT32, ReduceOp.SUM).stream()
-        .filter(choice -> choice.collective() == OpType.ALL_REDUCE)
-        .limit(1)
-        .map(AlgorithmChoices.Choice::toString)
-        .collect(Collectors.joining("", "```text\n", "```\n"));
   }
 
   /** For which sizes each operation is hierarchical, by how many ranks the JVMs have. */
