@@ -3,7 +3,6 @@ package org.sparkcollectives.symmetric;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.sparkcollectives.CollectiveException;
@@ -11,6 +10,7 @@ import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.PeerFailedException;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.store.Backoff;
 import org.sparkcollectives.store.Deadline;
 
 /**
@@ -66,7 +66,7 @@ final class SignalWait {
     }
     long looked = System.nanoTime();
     Deadline deadline = Deadline.after(atMost);
-    long park = SHORTEST_PARK_NANOS;
+    Backoff backoff = Backoff.between(SHORTEST_PARK_NANOS, LONGEST_PARK_NANOS);
     long gone = 0;
     while (true) {
       long now = System.nanoTime();
@@ -87,8 +87,7 @@ final class SignalWait {
       if (deadline.isOver()) {
         throw overdue(what.get(), atMost, peers.awaited());
       }
-      LockSupport.parkNanos(this, park);
-      park = Math.min(LONGEST_PARK_NANOS, park * 2);
+      backoff.pause();
       if (Thread.currentThread().isInterrupted()) {
         throw interrupted(what.get());
       }

@@ -4,7 +4,6 @@ import java.io.IOException;
 import java.nio.channels.FileLock;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 
 /**
@@ -96,14 +95,13 @@ final class LockedLog {
   }
 
   private void lock(boolean toWrite) throws IOException {
-    long pause = SHORTEST_PAUSE_NANOS;
+    Backoff backoff = Backoff.between(SHORTEST_PAUSE_NANOS, LONGEST_PAUSE_NANOS);
     while ((lock = log.tryLock(toWrite)) == null) {
       if (abandoned) {
         throw new StoreException(
             "FileStore " + path + " was closed while another process had it locked");
       }
-      LockSupport.parkNanos(pause);
-      pause = Math.min(pause * 2, LONGEST_PAUSE_NANOS);
+      backoff.pause();
     }
     lockedToWrite = toWrite;
   }
@@ -153,10 +151,9 @@ final class LockedLog {
 
   /** Closes the file, as soon as this process holds no lock on it by other means. */
   void close() {
-    long pause = SHORTEST_PAUSE_NANOS;
+    Backoff backoff = Backoff.between(SHORTEST_PAUSE_NANOS, LONGEST_PAUSE_NANOS);
     while (log != null && !log.tryClose()) {
-      LockSupport.parkNanos(pause);
-      pause = Math.min(pause * 2, LONGEST_PAUSE_NANOS);
+      backoff.pause();
     }
   }
 }

@@ -2,7 +2,6 @@ package org.sparkcollectives.internal.engine;
 
 import java.util.OptionalDouble;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.sparkcollectives.DeviceStream;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.Work;
@@ -10,6 +9,7 @@ import org.sparkcollectives.internal.liveness.LeaveTracker;
 import org.sparkcollectives.internal.work.PendingWork;
 import org.sparkcollectives.spi.BackendOperation;
 import org.sparkcollectives.spi.BackendOperations;
+import org.sparkcollectives.store.Backoff;
 
 /**
  * An operation that a backend carries out by itself. The thread that awaits it polls for its end:
@@ -36,6 +36,7 @@ class BackendWork extends PendingWork implements BackendOperations.Begun {
 
   @Override
   protected final void help(long nanos) {
+    Backoff backoff = Backoff.every(PAUSE_NANOS);
     long begin = System.nanoTime();
     while (!poll() && !Thread.currentThread().isInterrupted()) {
       long waited = System.nanoTime() - begin;
@@ -45,7 +46,7 @@ class BackendWork extends PendingWork implements BackendOperations.Begun {
       if (waited < SPIN_NANOS) {
         Thread.onSpinWait();
       } else {
-        LockSupport.parkNanos(this, PAUSE_NANOS);
+        backoff.pause();
       }
     }
   }

@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -40,6 +39,7 @@ import org.sparkcollectives.internal.work.GroupMonitor;
 import org.sparkcollectives.net.ConnectionId;
 import org.sparkcollectives.spi.LogContext;
 import org.sparkcollectives.spi.tensor.HostTensor;
+import org.sparkcollectives.store.Backoff;
 import org.sparkcollectives.store.Deadline;
 
 /** The paths of one rank to its peers: over the heap within the JVM, over TCP to all others. */
@@ -313,18 +313,13 @@ public final class GroupPaths implements TcpTransport.Receiver {
   }
 
   private void awaitClosed(Deadline deadline) {
-    long look = SHORTEST_LOOK_NANOS;
-    while (!isClosed() && !monitor.state().failed()) {
-      if (deadline.isOver()) {
-        LOG.warn(
-            "{} is closed, but peers have not taken within {} what was sent to them: they may miss"
-                + " it",
-            monitor,
-            deadline.total());
-        return;
-      }
-      LockSupport.parkNanos(this, look);
-      look = Math.min(LONGEST_LOOK_NANOS, look * 2);
+    Backoff backoff = Backoff.between(SHORTEST_LOOK_NANOS, LONGEST_LOOK_NANOS);
+    if (!backoff.until(() -> isClosed() || monitor.state().failed(), deadline)) {
+      LOG.warn(
+          "{} is closed, but peers have not taken within {} what was sent to them: they may miss"
+              + " it",
+          monitor,
+          deadline.total());
     }
   }
 

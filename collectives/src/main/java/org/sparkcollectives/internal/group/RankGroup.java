@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.GroupOptions;
@@ -16,6 +15,7 @@ import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.internal.work.GroupMonitor;
 import org.sparkcollectives.internal.work.RunAll;
 import org.sparkcollectives.object.ObjectCodec;
+import org.sparkcollectives.store.Backoff;
 import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConnectionException;
@@ -270,13 +270,14 @@ final class RankGroup {
    * failing group fails with; aborts them when the time is over.
    */
   private void drain(Deadline deadline) {
+    Backoff backoff = Backoff.every(DRAIN_LOOK_NANOS);
     while (!monitor.state().failed() && (monitor.hasPending() || monitor.state().isFailing())) {
       if (deadline.isOver()) {
         abortPending();
         return;
       }
       queue.runNeglected();
-      LockSupport.parkNanos(this, DRAIN_LOOK_NANOS);
+      backoff.pause();
     }
   }
 
@@ -294,6 +295,7 @@ final class RankGroup {
    */
   private void awaitRunner(Deadline deadline) {
     queue.close();
+    Backoff backoff = Backoff.every(DRAIN_LOOK_NANOS);
     while (queue.isRunning() || monitor.hasPending()) {
       if (monitor.state().failed()) {
         // The watchdog cannot do this, because it soon stops polling this group.
@@ -303,7 +305,7 @@ final class RankGroup {
         LOG.warn("{} is closed while an operation still runs", monitor);
         return;
       }
-      LockSupport.parkNanos(this, DRAIN_LOOK_NANOS);
+      backoff.pause();
     }
   }
 

@@ -7,12 +7,12 @@ import java.nio.ByteOrder;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
-import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.TransportException;
+import org.sparkcollectives.store.Backoff;
 
 /**
  * An NCCL communicator, from the call that begins to create it to the call that releases it.
@@ -288,8 +288,9 @@ final class Communicator {
    * failed creation.
    */
   void abortLate(Communicator other) {
+    Backoff backoff = Backoff.every(SETTLE_NANOS);
     while (!other.isSettled()) {
-      LockSupport.parkNanos(this, SETTLE_NANOS);
+      backoff.pause();
     }
     if (handle() != 0) {
       abort();

@@ -3,8 +3,8 @@ package org.sparkcollectives.gpu.nccl;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Predicate;
+import org.sparkcollectives.store.Backoff;
 
 /**
  * The operations in the stream of a communicator, in the order of the stream, which is the order in
@@ -50,9 +50,10 @@ final class LaunchedOperations {
    * @param communicator its name, for errors
    */
   void await(Deadline deadline, String communicator) {
+    Backoff backoff = Backoff.every(PAUSE_NANOS);
     while (!areOver()) {
       deadline.check("the end of the operations in progress in " + communicator);
-      LockSupport.parkNanos(this, PAUSE_NANOS);
+      backoff.pause();
     }
   }
 }

@@ -3,10 +3,10 @@ package org.sparkcollectives.gpu.nccl;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.locks.LockSupport;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
+import org.sparkcollectives.store.Backoff;
 
 /**
  * A communicator with its stream that is created when it is first needed, on a separate thread;
@@ -216,9 +216,10 @@ final class LazyCommunicator {
    * stored.
    */
   Communicator await(Deadline deadline) {
+    Backoff backoff = Backoff.every(PAUSE_NANOS);
     while (communicator == null) {
       deadline.check("the creation of " + name);
-      LockSupport.parkNanos(this, PAUSE_NANOS);
+      backoff.pause();
     }
     return communicator;
   }

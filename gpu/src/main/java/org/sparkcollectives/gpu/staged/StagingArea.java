@@ -9,7 +9,6 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.concurrent.locks.LockSupport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveException;
@@ -22,6 +21,7 @@ import org.sparkcollectives.gpu.cuda.EventCache;
 import org.sparkcollectives.gpu.cuda.PinnedPool;
 import org.sparkcollectives.net.LibraryThreads;
 import org.sparkcollectives.spi.BackendOperations;
+import org.sparkcollectives.store.Backoff;
 
 /**
  * The resources that the operations of a group share to copy between a GPU and host memory: a
@@ -121,6 +121,7 @@ final class StagingArea implements AutoCloseable {
    * thread.
    */
   void await(long event, String operation) {
+    Backoff backoff = Backoff.every(PAUSE_NANOS);
     long begin = System.nanoTime();
     while (!device.cuda().hasHappened(event)) {
       if (operations.hasFailed()) {
@@ -135,7 +136,7 @@ final class StagingArea implements AutoCloseable {
       if (System.nanoTime() - begin < SPIN_NANOS) {
         Thread.onSpinWait();
       } else {
-        LockSupport.parkNanos(this, PAUSE_NANOS);
+        backoff.pause();
       }
     }
   }

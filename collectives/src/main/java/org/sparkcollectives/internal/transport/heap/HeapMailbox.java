@@ -1,13 +1,15 @@
 package org.sparkcollectives.internal.transport.heap;
 
 import java.lang.invoke.VarHandle;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.concurrent.locks.LockSupport;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.internal.transport.OperationHeader;
 import org.sparkcollectives.spi.tensor.HostTensor;
+import org.sparkcollectives.store.Backoff;
+import org.sparkcollectives.store.Deadline;
 
 /**
  * The mailbox from one rank to another rank of the same JVM: it holds one message at a time, by
@@ -33,7 +35,7 @@ final class HeapMailbox {
    * The time for which a sender that abandons a message waits for a reader of memory outside of the
    * heap.
    */
-  private static final long LONGEST_READ_NANOS = TimeUnit.SECONDS.toNanos(10);
+  private static final Duration LONGEST_READ = Duration.ofSeconds(10);
 
   private static final long LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
 
@@ -128,11 +130,9 @@ final class HeapMailbox {
         return;
       }
       state.compareAndSet(TAKEN, RETRACTED_WHILE_READ);
-      long start = System.nanoTime();
-      while (tensor.array() == null
-          && state.get() == RETRACTED_WHILE_READ
-          && System.nanoTime() - start < LONGEST_READ_NANOS) {
-        LockSupport.parkNanos(this, LOOK_NANOS);
+      if (tensor.array() == null) {
+        Backoff.every(LOOK_NANOS)
+            .until(() -> state.get() != RETRACTED_WHILE_READ, Deadline.after(LONGEST_READ));
       }
     }
   }

@@ -1,9 +1,9 @@
 package org.sparkcollectives.internal.transport.heap;
 
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -16,6 +16,8 @@ import org.sparkcollectives.internal.transport.OperationHeader;
 import org.sparkcollectives.internal.transport.Progress;
 import org.sparkcollectives.internal.transport.SharedRegion;
 import org.sparkcollectives.spi.tensor.HostTensor;
+import org.sparkcollectives.store.Backoff;
+import org.sparkcollectives.store.Deadline;
 
 /**
  * The shared heap of those ranks of a group that are in one JVM, as one of them sees it. They are
@@ -30,7 +32,7 @@ public final class HeapRegion implements SharedRegion {
    * The time for which a rank that abandons an operation waits for readers of memory outside of the
    * heap.
    */
-  private static final long LONGEST_READ_NANOS = TimeUnit.SECONDS.toNanos(10);
+  private static final Duration LONGEST_READ = Duration.ofSeconds(10);
 
   private static final long POLL_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
 
@@ -275,7 +277,7 @@ public final class HeapRegion implements SharedRegion {
               + " written to its tensors for more than {} s: is it stopped in a debugger?",
           ranks[rank],
           current.get(),
-          TimeUnit.NANOSECONDS.toSeconds(LONGEST_READ_NANOS));
+          LONGEST_READ.toSeconds());
     }
   }
 
@@ -286,20 +288,14 @@ public final class HeapRegion implements SharedRegion {
               + " {} s since: do not unmap them",
           ranks[rank],
           current.get(),
-          TimeUnit.NANOSECONDS.toSeconds(LONGEST_READ_NANOS));
+          LONGEST_READ.toSeconds());
     }
   }
 
   /** Waits until a condition has ended; returns false if it has not after ten seconds. */
   private boolean awaitEnd(BooleanSupplier condition) {
-    long start = System.nanoTime();
-    while (condition.getAsBoolean()) {
-      if (System.nanoTime() - start > LONGEST_READ_NANOS) {
-        return false;
-      }
-      LockSupport.parkNanos(this, POLL_NANOS);
-    }
-    return true;
+    return Backoff.every(POLL_NANOS)
+        .until(() -> !condition.getAsBoolean(), Deadline.after(LONGEST_READ));
   }
 
   /** Wakes the other ranks, and lets them run. */

@@ -2,13 +2,13 @@ package org.sparkcollectives.spark.internal.driver;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.rdd.RDD;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.spark.config.SparkPluginConfiguration;
 import org.sparkcollectives.spark.config.SparkSettings;
+import org.sparkcollectives.store.Backoff;
 
 /**
  * Checks, before a barrier stage is submitted, that Spark can run it, all tasks at the same time.
@@ -54,13 +54,14 @@ public final class SlotPreflight {
     }
     Configuration configuration = SparkSettings.of(conf);
     Duration patience = configuration.get(SparkPluginConfiguration.PREFLIGHT_TIMEOUT);
+    Backoff backoff = Backoff.every(LOOK_NANOS);
     long start = System.nanoTime();
     for (int slots = resources.slots(); slots < partitions; slots = resources.slots()) {
       Duration waited = Duration.ofNanos(System.nanoTime() - start);
       if (waited.compareTo(patience) > 0 || Thread.currentThread().isInterrupted()) {
         throw new IllegalStateException(shortage(slots).describe(waited));
       }
-      LockSupport.parkNanos(LOOK_NANOS);
+      backoff.pause();
     }
   }
 
