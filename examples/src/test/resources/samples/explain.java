@@ -1,8 +1,8 @@
 import org.sparkcollectives.AlgorithmChoices;
 import org.sparkcollectives.DType;
-import org.sparkcollectives.OpType;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.diagnostics.OpType;
 
 class Explain {
   static void print(ProcessGroup world) {

@@ -1,4 +1,5 @@
 import org.sparkcollectives.*;
+import org.sparkcollectives.diagnostics.CommLabel;
 
 class Label {
   static void sample(ProcessGroup group, Tensor gradients) {

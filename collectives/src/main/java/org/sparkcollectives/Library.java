@@ -1,6 +1,9 @@
 package org.sparkcollectives;
 
-/** The implementation of this package's static methods. */
+/**
+ * The implementation of this package's static methods. Names none of its parts, so that a type that
+ * needs one part needs no other.
+ */
 final class Library {
 
   /** Its name, which keeps this package free of a dependency on it. */

@@ -2,11 +2,6 @@ package org.sparkcollectives;
 
 import java.net.URI;
 import java.net.URISyntaxException;
-import java.util.Map;
-import java.util.Objects;
-import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
-import org.sparkcollectives.config.NearestName;
 
 /**
  * Makes a group from a URL, in plain processes, as c10d's {@code init_process_group} does:
@@ -17,28 +12,12 @@ import org.sparkcollectives.config.NearestName;
  *       {@code MASTER_ADDR} and {@code MASTER_PORT};
  *   <li>{@code file:///path?rank=0&world_size=4}: a file that all processes see, which must not
  *       exist before and is removed at the end;
- *   <li>schemes of one's own, see {@link #register}.
+ *   <li>schemes of one's own, see {@link org.sparkcollectives.spi.RendezvousHandler#register}.
  * </ul>
  */
 public final class Rendezvous {
 
-  private static final Map<String, RendezvousHandler> HANDLERS =
-      new ConcurrentHashMap<>(CollectivesProvider.implementation().rendezvousHandlers());
-
   private Rendezvous() {}
-
-  /**
-   * Registers {@code handler} for the URLs of {@code scheme}.
-   *
-   * @throws IllegalArgumentException if the scheme has a handler already
-   */
-  public static void register(String scheme, RendezvousHandler handler) {
-    Objects.requireNonNull(handler, "handler");
-    if (HANDLERS.putIfAbsent(scheme, handler) != null) {
-      throw new IllegalArgumentException(
-          "There is a rendezvous handler for " + scheme + ":// already");
-    }
-  }
 
   /**
    * Joins the group that a URL names, with the configured options.
@@ -92,17 +71,6 @@ public final class Rendezvous {
     } catch (URISyntaxException e) {
       throw new IllegalArgumentException("Not a rendezvous URL: " + e.getMessage(), e);
     }
-    String scheme = String.valueOf(parsed.getScheme());
-    RendezvousHandler handler = HANDLERS.get(scheme);
-    if (handler == null) {
-      throw new IllegalArgumentException(
-          "No rendezvous handler for "
-              + scheme
-              + "://, only for "
-              + new TreeMap<>(HANDLERS).keySet()
-              + "; see Rendezvous.register."
-              + NearestName.question(scheme, HANDLERS.keySet()));
-    }
-    return CollectivesProvider.implementation().join(parsed, handler, options);
+    return CollectivesProvider.implementation().join(parsed, options);
   }
 }

@@ -2,7 +2,10 @@ package org.sparkcollectives;
 
 import java.nio.ByteBuffer;
 
-/** Creates what the static methods of {@link Tensor} return. Programs call these instead. */
+/**
+ * Creates what the static methods of {@link Tensor} return. Apart from {@link CollectivesProvider},
+ * so that tensors need no groups. Programs call the static methods instead.
+ */
 interface TensorProvider {
 
   /** Returns the tensor of {@link Tensor#wrap(DType, Object)}. */

@@ -8,6 +8,8 @@ import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.sparkcollectives.diagnostics.OpType;
+import org.sparkcollectives.spi.CollectivesConfiguration;
 import org.sparkcollectives.store.StoreConfiguration;
 
 /** Tests the numbers that users of c10d know, and find in dumps. */

@@ -13,9 +13,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.sparkcollectives.diagnostics.FlightDump;
 import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.spi.HostedGroups;
 import org.sparkcollectives.spi.RankContext;
+import org.sparkcollectives.spi.RendezvousHandler;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.testing.LeakCheck;
@@ -115,11 +117,11 @@ class CustomStoreTest {
           };
       // A scheme stays registered for as long as the JVM runs, and a test may run there again.
       String scheme = "custom-store-test-" + SCHEMES.incrementAndGet();
-      Rendezvous.register(scheme, handler);
-      assertThatThrownBy(() -> Rendezvous.register(scheme, handler))
+      RendezvousHandler.register(scheme, handler);
+      assertThatThrownBy(() -> RendezvousHandler.register(scheme, handler))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("handler for " + scheme + ":// already");
-      assertThatThrownBy(() -> Rendezvous.register("tcp", handler))
+      assertThatThrownBy(() -> RendezvousHandler.register("tcp", handler))
           .isInstanceOf(IllegalArgumentException.class);
       RankThreads.run(
           2,

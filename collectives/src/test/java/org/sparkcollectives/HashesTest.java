@@ -10,6 +10,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.sparkcollectives.diagnostics.FlightDump;
+import org.sparkcollectives.diagnostics.FlightRecord;
 import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.recorder.TraceAnalysis;
 import org.sparkcollectives.testing.GroupRuns;

@@ -11,6 +11,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.sparkcollectives.internal.rendezvous.EnvironmentRendezvous;
 import org.sparkcollectives.net.TransportSecurity;
+import org.sparkcollectives.spi.CollectivesConfiguration;
+import org.sparkcollectives.spi.RendezvousHandler;
 import org.sparkcollectives.store.StoreConnectionException;
 import org.sparkcollectives.store.TcpStore;
 import org.sparkcollectives.store.TcpStoreServer;

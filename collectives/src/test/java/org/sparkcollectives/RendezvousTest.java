@@ -15,6 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkcollectives.internal.rendezvous.EnvironmentRendezvous;
 import org.sparkcollectives.internal.rendezvous.LocalAddress;
+import org.sparkcollectives.spi.RendezvousHandler;
 import org.sparkcollectives.store.FileStore;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.testing.LeakCheck;

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.spi.CollectivesConfiguration;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConnectionException;

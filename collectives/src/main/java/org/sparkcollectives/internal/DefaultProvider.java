@@ -4,23 +4,22 @@ import java.io.IOException;
 import java.net.URI;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.util.Map;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
-import org.sparkcollectives.RendezvousHandler;
 import org.sparkcollectives.SharedMemory;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.internal.group.GroupCreation;
 import org.sparkcollectives.internal.rendezvous.RendezvousHandlers;
 import org.sparkcollectives.internal.transport.shm.SharedFileMemory;
-import org.sparkcollectives.spi.HostedGroupProvider;
 import org.sparkcollectives.spi.RankContext;
+import org.sparkcollectives.spi.RendezvousHandler;
+import org.sparkcollectives.spi.SpiProvider;
 import org.sparkcollectives.spi.tensor.HostTensor;
 import org.sparkcollectives.store.Store;
 
 /** Connects the public packages to their implementation. Loaded by its name. */
-public final class DefaultProvider implements HostedGroupProvider {
+public final class DefaultProvider implements SpiProvider {
 
   @Override
   public Tensor wrap(DType dtype, Object primitiveArray) {
@@ -69,12 +68,12 @@ public final class DefaultProvider implements HostedGroupProvider {
   }
 
   @Override
-  public ProcessGroup join(URI url, RendezvousHandler handler, GroupOptions options) {
-    return GroupCreation.join(url, handler, options);
+  public ProcessGroup join(URI url, GroupOptions options) {
+    return GroupCreation.join(url, RendezvousHandlers.of(url), options);
   }
 
   @Override
-  public Map<String, RendezvousHandler> rendezvousHandlers() {
-    return RendezvousHandlers.byScheme();
+  public void register(String scheme, RendezvousHandler handler) {
+    RendezvousHandlers.register(scheme, handler);
   }
 }

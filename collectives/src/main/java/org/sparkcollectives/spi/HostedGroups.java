@@ -1,7 +1,6 @@
 package org.sparkcollectives.spi;
 
 import org.sparkcollectives.CollectiveTimeoutException;
-import org.sparkcollectives.CollectivesProvider;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ProcessGroups;
@@ -48,7 +47,6 @@ public final class HostedGroups {
       GroupOptions options,
       RankContext context,
       Runnable afterClose) {
-    return ((HostedGroupProvider) CollectivesProvider.implementation())
-        .create(store, rank, size, options, context, afterClose);
+    return SpiProvider.implementation().create(store, rank, size, options, context, afterClose);
   }
 }

@@ -3,10 +3,10 @@ package org.sparkcollectives.faults;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.HostedRank;
 import org.sparkcollectives.config.ConfigEntry;
 import org.sparkcollectives.net.TransportSecurity;
+import org.sparkcollectives.spi.CollectivesConfiguration;
 
 /**
  * How long is waited for what, and the settings that follow. {@code -Dfaults.slowness} makes all of

@@ -6,13 +6,13 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.time.Duration;
 import java.util.Iterator;
-import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Rendezvous;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
+import org.sparkcollectives.spi.CollectivesConfiguration;
 
 /**
  * A process that is a rank of one group after the other, all of them made by a {@code tcp://}

@@ -6,12 +6,12 @@ import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.util.Arrays;
 import java.util.Iterator;
-import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Rendezvous;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.spi.CollectivesConfiguration;
 
 /**
  * A process that is one of two ranks, with the settings that a user has who sets nothing but the

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkcollectives.CollectivesConfiguration;
+import org.sparkcollectives.spi.CollectivesConfiguration;
 
 /**
  * Tests ranks on two hosts with a slow link between them: sums are right, no rank is taken for

@@ -7,13 +7,13 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.sparkcollectives.CollectiveException;
-import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Rendezvous;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.spi.CollectivesConfiguration;
 
 /**
  * A rank of {@link StoppedRankTest}: in each round it repeats an operation until that fails, takes

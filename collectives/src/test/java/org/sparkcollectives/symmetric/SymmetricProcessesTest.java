@@ -15,12 +15,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Rendezvous;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.spi.CollectivesConfiguration;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankProcesses;
 

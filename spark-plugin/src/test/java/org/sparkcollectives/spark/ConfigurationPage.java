@@ -1,10 +1,10 @@
 package org.sparkcollectives.spark;
 
 import java.util.List;
-import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.config.ConfigEntry;
 import org.sparkcollectives.gpu.GpuConfiguration;
 import org.sparkcollectives.spark.config.SparkPluginConfiguration;
+import org.sparkcollectives.spi.CollectivesConfiguration;
 import org.sparkcollectives.store.StoreConfiguration;
 
 /** Writes the documentation of the settings from the entries that the modules declare. */

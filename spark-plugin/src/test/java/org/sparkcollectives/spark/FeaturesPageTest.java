@@ -16,7 +16,6 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.Coalescing;
-import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ObjectCollectives;
 import org.sparkcollectives.ProcessGroup;
@@ -28,6 +27,7 @@ import org.sparkcollectives.gpu.GpuConfiguration;
 import org.sparkcollectives.spark.FeaturesPage.Row;
 import org.sparkcollectives.spark.config.SparkPluginConfiguration;
 import org.sparkcollectives.spi.BackendRegistry;
+import org.sparkcollectives.spi.CollectivesConfiguration;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConfiguration;
 

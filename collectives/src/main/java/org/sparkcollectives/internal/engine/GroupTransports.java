@@ -3,11 +3,11 @@ package org.sparkcollectives.internal.engine;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Optional;
-import org.sparkcollectives.CollectivesConfiguration;
-import org.sparkcollectives.GroupStatistics;
 import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.diagnostics.GroupStatistics;
 import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.internal.transport.Locality;
+import org.sparkcollectives.spi.CollectivesConfiguration;
 
 /**
  * The transports of a group: the heap between ranks of one JVM, shared memory between JVMs of one

@@ -1,11 +1,11 @@
 package org.sparkcollectives.internal.engine;
 
 import java.time.Duration;
-import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.internal.transport.tcp.ListenAddress;
 import org.sparkcollectives.internal.transport.tcp.SocketOptions;
 import org.sparkcollectives.net.TransportSecurity;
+import org.sparkcollectives.spi.CollectivesConfiguration;
 import org.sparkcollectives.spi.RankContext;
 
 /**

@@ -1,9 +1,9 @@
 package org.sparkcollectives.internal.engine;
 
 import java.time.Duration;
-import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.internal.rendezvous.Membership;
+import org.sparkcollectives.spi.CollectivesConfiguration;
 import org.sparkcollectives.spi.RankTuning;
 
 /**

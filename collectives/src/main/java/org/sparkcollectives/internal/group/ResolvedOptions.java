@@ -1,9 +1,9 @@
 package org.sparkcollectives.internal.group;
 
-import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.internal.algorithm.NamedAlgorithms;
+import org.sparkcollectives.spi.CollectivesConfiguration;
 
 /** Resolves the options of a group to options that leave nothing open. */
 final class ResolvedOptions {

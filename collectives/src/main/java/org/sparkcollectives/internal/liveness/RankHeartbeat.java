@@ -4,11 +4,11 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.config.TimeString;
 import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.internal.transport.Locality;
+import org.sparkcollectives.spi.CollectivesConfiguration;
 import org.sparkcollectives.store.Store;
 
 /**

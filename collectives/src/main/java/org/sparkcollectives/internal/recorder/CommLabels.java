@@ -1,7 +1,7 @@
 package org.sparkcollectives.internal.recorder;
 
 import java.util.Objects;
-import org.sparkcollectives.CommLabel;
+import org.sparkcollectives.diagnostics.CommLabel;
 
 /** The labels under which threads call operations of a group. */
 final class CommLabels {

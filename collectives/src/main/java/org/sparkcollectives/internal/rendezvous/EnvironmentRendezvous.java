@@ -4,7 +4,7 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.function.UnaryOperator;
 import org.sparkcollectives.GroupOptions;
-import org.sparkcollectives.RendezvousHandler;
+import org.sparkcollectives.spi.RendezvousHandler;
 
 /**
  * Opens {@code env://} URLs. {@code RANK}, {@code WORLD_SIZE}, {@code MASTER_ADDR} and {@code

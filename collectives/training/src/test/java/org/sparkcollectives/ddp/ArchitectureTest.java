@@ -44,6 +44,7 @@ class ArchitectureTest {
                 JOIN,
                 AVERAGING,
                 "org.sparkcollectives",
+                "org.sparkcollectives.diagnostics",
                 "org.sparkcollectives.net",
                 "org.sparkcollectives.spi",
                 "org.sparkcollectives.spi.tensor",

@@ -5,12 +5,12 @@ import java.util.Map;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.config.ConfigEntry;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.config.NearestName;
 import org.sparkcollectives.spark.config.SparkPluginConfiguration;
+import org.sparkcollectives.spi.CollectivesConfiguration;
 import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.store.StoreConfiguration;
 

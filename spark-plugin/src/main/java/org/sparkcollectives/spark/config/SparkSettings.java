@@ -7,11 +7,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.apache.spark.SparkConf;
-import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.config.ConfigEntry;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.config.UnknownSettings;
 import org.sparkcollectives.spi.BackendRegistry;
+import org.sparkcollectives.spi.CollectivesConfiguration;
 import org.sparkcollectives.store.StoreConfiguration;
 import scala.Tuple2;
 

@@ -9,9 +9,9 @@ import org.apache.spark.SparkConf;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.gpu.GpuConfiguration;
+import org.sparkcollectives.spi.CollectivesConfiguration;
 import org.sparkcollectives.store.StoreConfiguration;
 
 /** Tests how settings are read from those of Spark. */

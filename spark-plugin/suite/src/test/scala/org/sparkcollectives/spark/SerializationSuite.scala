@@ -6,7 +6,8 @@ import com.esotericsoftware.kryo.Kryo
 import org.apache.spark.SparkException
 import org.apache.spark.serializer.{KryoRegistrator, KryoSerializer}
 import org.scalatest.funsuite.AnyFunSuite
-import org.sparkcollectives.{DebugLevel, GroupOptions, ProcessGroup, ReduceOp, Tensor}
+import org.sparkcollectives.{GroupOptions, ProcessGroup, ReduceOp, Tensor}
+import org.sparkcollectives.diagnostics.DebugLevel
 
 /** Tests the values that a user's functions carry to the executors, and the types of its rows, in
   * real jobs.

@@ -22,15 +22,15 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkcollectives.CollectivesConfiguration;
-import org.sparkcollectives.FlightDump;
 import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.diagnostics.FlightDump;
 import org.sparkcollectives.recorder.DumpFolder;
 import org.sparkcollectives.recorder.FlightTrace;
 import org.sparkcollectives.recorder.TraceAnalysis;
 import org.sparkcollectives.spark.internal.protocol.DriverThreads;
 import org.sparkcollectives.spark.internal.protocol.PackedDump;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
+import org.sparkcollectives.spi.CollectivesConfiguration;
 
 /**
  * Collects the dumps of an application's ranks in the driver: a folder for each stage attempt and

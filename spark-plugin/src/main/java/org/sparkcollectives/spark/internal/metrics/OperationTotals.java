@@ -1,6 +1,6 @@
 package org.sparkcollectives.spark.internal.metrics;
 
-import org.sparkcollectives.GroupStatistics;
+import org.sparkcollectives.diagnostics.GroupStatistics;
 
 /**
  * Sums over ranks, see {@link GroupStatistics}: of a group, of an executor or of an application.

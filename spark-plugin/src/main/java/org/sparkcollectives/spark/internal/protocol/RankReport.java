@@ -2,7 +2,7 @@ package org.sparkcollectives.spark.internal.protocol;
 
 import java.util.Optional;
 import org.sparkcollectives.Failure;
-import org.sparkcollectives.GroupStatistics;
+import org.sparkcollectives.diagnostics.GroupStatistics;
 
 /**
  * What an executor reports of a rank in a group.

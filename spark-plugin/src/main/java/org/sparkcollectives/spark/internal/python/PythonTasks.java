@@ -15,7 +15,6 @@ import org.apache.spark.util.TaskCompletionListener;
 import org.apache.spark.util.TaskFailureListener;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkcollectives.CollectivesConfiguration;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.config.Configuration;
@@ -23,6 +22,7 @@ import org.sparkcollectives.spark.config.SparkPluginConfiguration;
 import org.sparkcollectives.spark.config.SparkSettings;
 import org.sparkcollectives.spark.internal.executor.ExecutorStatistics;
 import org.sparkcollectives.spark.internal.executor.TaskWorlds;
+import org.sparkcollectives.spi.CollectivesConfiguration;
 import org.sparkcollectives.spi.RankTuning;
 import org.sparkcollectives.store.StoreConfiguration;
 

@@ -9,10 +9,10 @@ import org.apache.spark.SparkConf;
 import org.apache.spark.SparkEnv;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkcollectives.CollectivesConfiguration;
-import org.sparkcollectives.Encryption;
 import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.spark.config.SparkSettings;
+import org.sparkcollectives.spi.CollectivesConfiguration;
+import org.sparkcollectives.spi.Encryption;
 
 /**
  * Decides how an application's executors protect their connections: as Spark protects its own RPC.

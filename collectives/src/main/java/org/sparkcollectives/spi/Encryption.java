@@ -1,4 +1,4 @@
-package org.sparkcollectives;
+package org.sparkcollectives.spi;
 
 import org.sparkcollectives.net.TransportSecurity;
 

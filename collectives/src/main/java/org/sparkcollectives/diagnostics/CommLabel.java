@@ -1,7 +1,8 @@
-package org.sparkcollectives;
+package org.sparkcollectives.diagnostics;
 
 /**
- * A label for the operations that a thread calls in a group, see {@link ProcessGroup#recordComm}.
+ * A label for the operations that a thread calls in a group, see {@link
+ * org.sparkcollectives.ProcessGroup#recordComm}.
  *
  * <pre>{@code
  * try (CommLabel label = group.recordComm("gradients")) {

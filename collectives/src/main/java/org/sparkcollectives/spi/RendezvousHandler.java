@@ -1,12 +1,21 @@
-package org.sparkcollectives;
+package org.sparkcollectives.spi;
 
 import java.net.URI;
 import java.time.Duration;
 import org.sparkcollectives.store.Store;
 
-/** Opens the URLs of one scheme; see {@link Rendezvous#register}. */
+/** Opens the URLs of one scheme for {@link org.sparkcollectives.Rendezvous#join}. */
 @FunctionalInterface
 public interface RendezvousHandler {
+
+  /**
+   * Registers {@code handler} for the URLs of {@code scheme}, for as long as the JVM runs.
+   *
+   * @throws IllegalArgumentException if the scheme has a handler already
+   */
+  static void register(String scheme, RendezvousHandler handler) {
+    SpiProvider.implementation().register(scheme, handler);
+  }
 
   /**
    * Opens the store that a URL names. May block until others are there.

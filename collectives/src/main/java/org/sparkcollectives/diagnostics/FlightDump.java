@@ -1,4 +1,4 @@
-package org.sparkcollectives;
+package org.sparkcollectives.diagnostics;
 
 import java.io.IOException;
 import java.nio.file.Path;
