@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.IntFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.DType;
@@ -24,7 +25,7 @@ import org.sparkcollectives.internal.transport.OperationHeader;
 import org.sparkcollectives.internal.transport.Pair;
 import org.sparkcollectives.internal.transport.Progress;
 import org.sparkcollectives.internal.transport.Reach;
-import org.sparkcollectives.internal.transport.heap.HeapPairs;
+import org.sparkcollectives.internal.transport.heap.HeapPair;
 import org.sparkcollectives.internal.transport.heap.HeapRegion;
 import org.sparkcollectives.internal.transport.shm.SharedFolder;
 import org.sparkcollectives.internal.transport.shm.SharedTensors;
@@ -59,7 +60,7 @@ public final class GroupPaths implements TcpTransport.Receiver {
   private final GroupMonitor monitor;
   private final GroupTransports transports;
   private final GroupCommunicator communicator;
-  private final HeapPairs heapPairs;
+  private final IntFunction<Pair> heapPairs;
   private final RankConnector ranks;
   private final MessagePaths messages;
 
@@ -115,7 +116,9 @@ public final class GroupPaths implements TcpTransport.Receiver {
     this.host = memory.flatMap(tensors -> host(tensors, waiter, heap.isEmpty()));
     locate(heap);
     this.heapPairs =
-        new HeapPairs(local.heap(), rank, progress, communicator::current, heap.orElse(null));
+        peer ->
+            new HeapPair(
+                local.heap(), rank, peer, progress, communicator::current, heap.orElse(null));
     connect(waiter, folder.orElse(null));
   }
 
@@ -258,7 +261,7 @@ public final class GroupPaths implements TcpTransport.Receiver {
   }
 
   private Pair pairTo(int peer) {
-    return overHeap(peer) ? heapPairs.pair(peer) : streamPairs.get(0).pair(peer);
+    return overHeap(peer) ? heapPairs.apply(peer) : streamPairs.get(0).pair(peer);
   }
 
   /** Returns the path of messages to a peer. */

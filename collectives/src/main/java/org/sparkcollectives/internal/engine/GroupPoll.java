@@ -4,7 +4,8 @@ import org.sparkcollectives.internal.liveness.Watchdog;
 import org.sparkcollectives.internal.work.GroupMonitor;
 
 /**
- * Polls one rank's group for the watchdog.
+ * Polls one rank's group for the watchdog. Apart from the monitor, because that is below the queue
+ * and knows nothing of it.
  *
  * @param monitor knows what is pending, and which peers have failed or left
  * @param queue of the group's collectives

@@ -4,7 +4,10 @@ import java.time.Duration;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.internal.liveness.LeaveTracker;
 
-/** The work of one operation, as the code that monitors its group sees it. */
+/**
+ * The work of one operation, as the code that monitors its group sees it. Apart from its
+ * implementation, so that what ends groups does not depend on how works run and wait.
+ */
 public abstract class MonitoredWork implements Work {
 
   /** Returns the operation as messages name it. */

@@ -15,7 +15,7 @@ import org.sparkcollectives.internal.transport.Pair;
 import org.sparkcollectives.internal.transport.Peers;
 import org.sparkcollectives.internal.transport.Progress;
 import org.sparkcollectives.internal.transport.heap.HeapGroup;
-import org.sparkcollectives.internal.transport.heap.HeapPairs;
+import org.sparkcollectives.internal.transport.heap.HeapPair;
 import org.sparkcollectives.internal.transport.heap.HeapRegion;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
@@ -49,9 +49,11 @@ final class CountingPeers implements Peers {
     this.pairs = new Pair[size];
     this.used = new boolean[size];
     group.join(rank, progress);
-    HeapPairs heap = new HeapPairs(group, rank, progress, () -> HEADER, null);
     for (int peer = 0; peer < size; peer++) {
-      pairs[peer] = peer == rank ? null : new CountingPair(heap.pair(peer));
+      pairs[peer] =
+          peer == rank
+              ? null
+              : new CountingPair(new HeapPair(group, rank, peer, progress, () -> HEADER, null));
     }
   }
 

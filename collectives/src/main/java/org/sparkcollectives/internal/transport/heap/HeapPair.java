@@ -12,7 +12,7 @@ import org.sparkcollectives.internal.transport.Progress;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /** A path between two ranks of one JVM: the receiver reads the sender's tensor itself. */
-final class HeapPair implements Pair {
+public final class HeapPair implements Pair {
 
   private final HeapGroup group;
   private final int rank;
@@ -26,7 +26,14 @@ final class HeapPair implements Pair {
   /** The message on its way out; null if there is none. */
   private Sending sending;
 
-  HeapPair(
+  /**
+   * The path of a rank that has joined {@code group} to another rank of it.
+   *
+   * @param progress where this rank waits, shared with its other paths
+   * @param current the operation that this rank is in
+   * @param region what the ranks of this JVM use in other operations; null if they use none
+   */
+  public HeapPair(
       HeapGroup group,
       int rank,
       int peer,
