@@ -33,7 +33,7 @@ class _Succeeded:
     def exception(self):
         return None
 
-    def when_known(self, call):
+    def _when_known(self, call):
         call()
 
     def _leave_error(self):

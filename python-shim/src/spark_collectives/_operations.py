@@ -95,7 +95,7 @@ class Operations:
                 [reply.next_long()], staged, wait_ms, outputs, message=code in _MESSAGES
             )
             if code == _codes.BARRIER:
-                made.when_known(lambda: self.pending.settle(made.number))
+                made._when_known(lambda: self.pending.settle(made.number))
             return made
         self.settle_earlier(code)
         staged.finish()

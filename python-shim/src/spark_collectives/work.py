@@ -143,7 +143,7 @@ class Work:
         """Notice that the operation is done, if it is: its arrays then have their result.
 
         Unlike :meth:`is_completed` it waits for a thread that makes the last copies just now, also
-        those of :meth:`when_known`.
+        those of :meth:`_when_known`.
         """
         if self._settled:
             return
@@ -264,7 +264,7 @@ class Work:
         if goes_on or not isinstance(self._error, errors.CollectiveError):
             _log.warning("An operation that nobody has waited for has failed: %s", self._error)
 
-    def when_known(self, call: Callable[[], None]) -> None:
+    def _when_known(self, call: Callable[[], None]) -> None:
         """Make a call, which raises nothing, once the operation is known to have ended.
 
         The thread that has noticed the end makes it, and has the work's lock meanwhile. The

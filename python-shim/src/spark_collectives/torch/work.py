@@ -70,7 +70,7 @@ class SparkWork(TorchWork):  # type: ignore[misc]
         self._end: Optional[Callable[[], None]] = None
         if after is not None:
             for work in works:
-                work.when_known(self._settle_if_all_ended)
+                work._when_known(self._settle_if_all_ended)
 
     def _settle_if_all_ended(self) -> None:
         """Do what is left to be done, though nobody may ever wait for this work."""
