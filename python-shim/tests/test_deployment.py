@@ -75,6 +75,26 @@ def executor(jvm):
 
 
 @pytest.fixture
+def driver(jvm, spark):
+    """Make what Spark submits for a driver: its pod, its container and other resources."""
+
+    def make(given):
+        submit = jvm.org.apache.spark.deploy.k8s.submit
+        arguments = spark.sparkContext._gateway.new_array(jvm.java.lang.String, 0)
+        conf = jvm.org.apache.spark.deploy.k8s.KubernetesConf.createDriverConf(
+            conf_of(jvm, given),
+            "spark-1",
+            submit.PythonMainAppResource("local:///train.py"),
+            "org.apache.spark.deploy.PythonRunner",
+            arguments,
+            jvm.scala.Option.empty(),
+        )
+        return submit.KubernetesDriverBuilder().buildFromFeatures(conf, None)
+
+    return make
+
+
+@pytest.fixture
 def policy(jvm):
     (sample,) = samples(PAGE, "yaml")
     read = jvm.io.fabric8.kubernetes.client.utils.Serialization.unmarshal(sample.code)
@@ -86,11 +106,11 @@ def test_the_executors_have_the_memory_and_the_volume_of_the_page(executor):
     pod, container = executor(settings())
     (volume,) = (each for each in pod.getSpec().getVolumes() if each.getName() == "shm")
     assert volume.getEmptyDir().getMedium() == "Memory"
-    assert volume.getEmptyDir().getSizeLimit().toString() == "1Gi"
+    assert volume.getEmptyDir().getSizeLimit().toString() == "2Gi"
     (mount,) = (each for each in container.getVolumeMounts() if each.getName() == "shm")
     assert mount.getMountPath() == "/dev/shm"
     limits = container.getResources().getLimits()
-    assert limits["memory"].toString() == "12288Mi", "with the overhead"
+    assert limits["memory"].toString() == "13312Mi", "with the overhead"
 
 
 def test_the_executors_have_the_secret_of_the_application(executor):
@@ -101,6 +121,7 @@ def test_the_executors_have_the_secret_of_the_application(executor):
 def test_the_policy_selects_the_executors_and_opens_their_ports(executor, policy):
     given = settings()
     labels = dict(executor(given)[0].getMetadata().getLabels())
+    assert policy.getMetadata().getNamespace() == given["spark.kubernetes.namespace"]
     spec = policy.getSpec()
     selected = dict(spec.getPodSelector().getMatchLabels())
     assert selected["spark-role"] == "executor"
@@ -116,20 +137,10 @@ def test_the_policy_selects_the_executors_and_opens_their_ports(executor, policy
     )
 
 
-def test_spark_4_2_makes_such_a_policy_itself(jvm, spark):
+def test_spark_4_2_makes_such_a_policy_itself(driver, spark):
     if tuple(map(int, spark.version.split(".")[:2])) < (4, 2):
         pytest.skip("from Spark 4.2 on")
-    submit = jvm.org.apache.spark.deploy.k8s.submit
-    arguments = spark.sparkContext._gateway.new_array(jvm.java.lang.String, 0)
-    conf = jvm.org.apache.spark.deploy.k8s.KubernetesConf.createDriverConf(
-        conf_of(jvm, settings()),
-        "spark-1",
-        submit.PythonMainAppResource("local:///train.py"),
-        "org.apache.spark.deploy.PythonRunner",
-        arguments,
-        jvm.scala.Option.empty(),
-    )
-    made = submit.KubernetesDriverBuilder().buildFromFeatures(conf, None)
+    made = driver(settings())
     resources = made.driverKubernetesResources().iterator()
     found = []
     while resources.hasNext():
@@ -141,6 +152,18 @@ def test_spark_4_2_makes_such_a_policy_itself(jvm, spark):
     (peer,) = rule.getFrom()
     assert dict(peer.getPodSelector().getMatchLabels()) == {"spark-app-selector": "spark-1"}
     assert list(rule.getPorts()) == []
+
+
+def test_prometheus_finds_the_port_of_the_driver(driver):
+    pattern = r"^ {4}(spark\.kubernetes\.driver\.annotation\.prometheus\S+) +(\S+)$"
+    given = dict(re.findall(pattern, (ROOT / PAGE).read_text(), re.MULTILINE))
+    assert len(given) == 3
+    pod = driver({**settings(), **given}).pod()
+    annotations = dict(pod.pod().getMetadata().getAnnotations())
+    assert annotations["prometheus.io/scrape"] == "true"
+    assert dict(pod.pod().getMetadata().getLabels())["spark-role"] == "driver"
+    ports = {each.getName(): each.getContainerPort() for each in pod.container().getPorts()}
+    assert str(ports["spark-ui"]) == annotations["prometheus.io/port"]
 
 
 def test_istio_is_told_to_leave_the_ports_out(executor):
