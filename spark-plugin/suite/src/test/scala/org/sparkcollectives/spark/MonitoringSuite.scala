@@ -17,7 +17,8 @@ import org.sparkcollectives.spark.internal.driver.{
 }
 
 /** Tests what an operator sees of the ranks: the driver's metrics over HTTP, the executors' metrics
-  * in files, the dashboard's queries, and the ranks that are slower than the others.
+  * in files, the queries of the dashboard and the alerts, and the ranks that are slower than the
+  * others.
   */
 class MonitoringSuite extends AnyFunSuite with LocalCluster {
 
@@ -113,12 +114,15 @@ class MonitoringSuite extends AnyFunSuite with LocalCluster {
     }
   }
 
-  test("each metric that the dashboard asks for is there") {
-    val dashboard = Files.readString(Path.of("../../docs/grafana/spark-collectives.json"))
-    val asked = s"$prefix(\\w+)".r.findAllMatchIn(dashboard).map(_.group(1)).toSet
-    assert(asked.size > 10)
-    val missing = asked -- scraped().keySet
-    assert(missing.isEmpty, s"not among ${scraped().keySet}")
+  test("each metric that the dashboard and the alerts ask for is there") {
+    val there = scraped().keySet
+    for ((file, fewest) <- Seq("spark-collectives.json" -> 11, "alerts.yaml" -> 3)) {
+      val queries = Files.readString(Path.of("../../docs/grafana", file))
+      val asked = s"$prefix([\\w.*]+)".r.findAllMatchIn(queries).map(_.group(1)).toSet
+      assert(asked.size >= fewest, file)
+      val missing = asked.filterNot(name => there.exists(_.matches(name)))
+      assert(missing.isEmpty, s"of $file, not among $there")
+    }
   }
 
   test("a rank that is slower in its own code is named") {
