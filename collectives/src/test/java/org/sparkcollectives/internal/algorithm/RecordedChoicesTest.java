@@ -217,6 +217,19 @@ class RecordedChoicesTest {
       Files.createDirectories(RECORDED.getParent());
       Files.write(RECORDED, lines);
     }
-    assertThat(lines).containsExactlyElementsOf(Files.readAllLines(RECORDED));
+    List<String> recorded = Files.readAllLines(RECORDED);
+    List<String> changed = new ArrayList<>();
+    for (String line : recorded) {
+      if (!lines.contains(line)) {
+        changed.add("- " + line);
+      }
+    }
+    for (String line : lines) {
+      if (!recorded.contains(line)) {
+        changed.add("+ " + line);
+      }
+    }
+    assertThat(String.join("\n", changed)).as("what changed in %s", RECORDED).isEmpty();
+    assertThat(lines.equals(recorded)).as("the order of %s", RECORDED).isTrue();
   }
 }

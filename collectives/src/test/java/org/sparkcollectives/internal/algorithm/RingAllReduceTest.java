@@ -15,8 +15,12 @@ class RingAllReduceTest extends AllReduceContract {
     Group group = new Group(ranks, DType.FLOAT32, COUNT, 0);
     for (CountingPeers rank :
         run(ranks, (each, ring) -> ring.run(each, call(group, each.rank())))) {
-      assertThat(rank.messages()).isEqualTo(2L * (ranks - 1));
-      assertThat(rank.received()).isEqualTo(2L * (ranks - 1));
+      assertThat(rank.messages())
+          .as("rank %d of %d", rank.rank(), ranks)
+          .isEqualTo(2L * (ranks - 1));
+      assertThat(rank.received())
+          .as("rank %d of %d", rank.rank(), ranks)
+          .isEqualTo(2L * (ranks - 1));
       assertThat(rank.peersUsed()).isLessThanOrEqualTo(2);
     }
   }
