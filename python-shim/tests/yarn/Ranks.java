@@ -14,7 +14,7 @@ import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkcollectives.CollectiveException;
-import org.sparkcollectives.diagnostics.GroupStatistics;
+import org.sparkcollectives.GroupStatistics;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;

@@ -2,7 +2,7 @@ import org.sparkcollectives.AlgorithmChoices;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
-import org.sparkcollectives.diagnostics.OpType;
+import org.sparkcollectives.OpType;
 
 class Explain {
   static void print(ProcessGroup world) {

@@ -1,5 +1,5 @@
 import org.sparkcollectives.*;
-import org.sparkcollectives.diagnostics.CommLabel;
+import org.sparkcollectives.CommLabel;
 
 class Label {
   static void sample(ProcessGroup group, Tensor gradients) {

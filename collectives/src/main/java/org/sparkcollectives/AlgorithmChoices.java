@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import org.sparkcollectives.diagnostics.OpType;
 
 /**
  * Lists which algorithm carries out each collective of a group, and why the others do not. Its text

@@ -3,8 +3,6 @@ package org.sparkcollectives;
 import java.io.Serializable;
 import java.util.List;
 import java.util.Locale;
-import org.sparkcollectives.diagnostics.DebugLevel;
-import org.sparkcollectives.diagnostics.OpType;
 
 /**
  * A call of one rank, as far as other ranks know it: see {@link CollectiveMismatchException}.

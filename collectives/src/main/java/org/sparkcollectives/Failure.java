@@ -2,7 +2,6 @@ package org.sparkcollectives;
 
 import java.io.Serializable;
 import java.util.List;
-import org.sparkcollectives.diagnostics.RankLocation;
 
 /**
  * The reason why a group ended: which rank failed, where it ran, and what it was doing.

@@ -9,7 +9,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import org.sparkcollectives.diagnostics.OpType;
 
 /** A work that ends when a given future does. */
 final class FutureWork implements Work {

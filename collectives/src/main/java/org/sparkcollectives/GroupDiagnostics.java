@@ -3,12 +3,6 @@ package org.sparkcollectives;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
-import org.sparkcollectives.diagnostics.CommLabel;
-import org.sparkcollectives.diagnostics.FlightRecord;
-import org.sparkcollectives.diagnostics.FlightRecorder;
-import org.sparkcollectives.diagnostics.GroupStatistics;
-import org.sparkcollectives.diagnostics.OpType;
-import org.sparkcollectives.diagnostics.WaitStatistics;
 
 /**
  * Says what a rank's operations in a {@link ProcessGroup} do, have done, and why they failed. Asks

@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import org.sparkcollectives.config.NearestName;
-import org.sparkcollectives.diagnostics.DebugLevel;
 
 /**
  * The options with which a group is made. Immutable; each {@code with} method returns a changed

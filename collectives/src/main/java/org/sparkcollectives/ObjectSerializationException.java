@@ -1,7 +1,5 @@
 package org.sparkcollectives;
 
-import org.sparkcollectives.diagnostics.RemoteCause;
-
 /**
  * Thrown when an object could not be serialised on the rank that gave it, or not be deserialised on
  * this rank. The message names the class, the rank, and what to do. The group stays usable.

@@ -1,7 +1,6 @@
 package org.sparkcollectives;
 
 import java.util.Objects;
-import org.sparkcollectives.diagnostics.OpType;
 
 /**
  * A message of a batch, see {@link ProcessGroup#batch}.

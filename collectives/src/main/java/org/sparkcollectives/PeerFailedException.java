@@ -1,7 +1,5 @@
 package org.sparkcollectives;
 
-import org.sparkcollectives.diagnostics.RemoteCause;
-
 /**
  * Thrown when another rank of the group failed, and with it the group. The {@link #getCause()
  * cause} is what that rank threw.

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.OptionalDouble;
 import java.util.concurrent.CompletableFuture;
-import org.sparkcollectives.diagnostics.OpType;
 
 /**
  * An operation that was begun. It proceeds, and ends, whether or not somebody holds or awaits it.

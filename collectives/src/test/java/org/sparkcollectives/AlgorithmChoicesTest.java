@@ -21,7 +21,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.AlgorithmChoices.Candidate;
 import org.sparkcollectives.AlgorithmChoices.Choice;
 import org.sparkcollectives.AlgorithmChoices.Tensors;
-import org.sparkcollectives.diagnostics.OpType;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.Paths;

@@ -11,7 +11,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.sparkcollectives.diagnostics.OpType;
 import org.sparkcollectives.spi.Backend;
 import org.sparkcollectives.spi.BackendContext;
 import org.sparkcollectives.spi.BackendProvider;

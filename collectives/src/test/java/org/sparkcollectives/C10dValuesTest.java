@@ -8,7 +8,6 @@ import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.diagnostics.OpType;
 import org.sparkcollectives.spi.CollectivesConfiguration;
 import org.sparkcollectives.store.StoreConfiguration;
 

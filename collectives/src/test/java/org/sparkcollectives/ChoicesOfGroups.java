@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
-import org.sparkcollectives.diagnostics.OpType;
 import org.sparkcollectives.spi.RankContext;
 
 /** Groups whose ranks lie in every way, and the operations of which it is known what runs. */

@@ -12,7 +12,6 @@ import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.diagnostics.OpType;
 
 /** Specifies broadcasts of several tensors in shared buffers, by a table of PyTorch's. */
 interface CoalescedBroadcastContract extends RanksUnderTest {

@@ -8,7 +8,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.diagnostics.OpType;
 
 /** Specifies operations on several tensors, several messages, and several operations as one. */
 interface CoalescingContract extends RanksUnderTest {

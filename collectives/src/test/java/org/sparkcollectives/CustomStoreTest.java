@@ -13,7 +13,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.sparkcollectives.diagnostics.FlightDump;
 import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.spi.HostedGroups;
 import org.sparkcollectives.spi.RankContext;

@@ -7,7 +7,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.sparkcollectives.diagnostics.DebugLevel;
 import org.sparkcollectives.testing.GroupRuns;
 
 /** Tests what the debug levels write to the log, which in tests is the standard error. */

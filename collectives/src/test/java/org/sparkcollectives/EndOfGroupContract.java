@@ -11,8 +11,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.diagnostics.DebugLevel;
-import org.sparkcollectives.diagnostics.OpType;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.testing.Eventually;

@@ -16,7 +16,6 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.sparkcollectives.diagnostics.RankLocation;
 import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.spi.HostedGroups;
 import org.sparkcollectives.spi.RankContext;

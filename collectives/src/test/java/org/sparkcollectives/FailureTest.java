@@ -6,7 +6,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.sparkcollectives.Failure.Kind;
-import org.sparkcollectives.diagnostics.RankLocation;
 
 /** Tests which of two records of a failure tells more about the first cause. */
 class FailureTest {

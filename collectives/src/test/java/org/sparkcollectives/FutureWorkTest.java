@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.diagnostics.OpType;
 
 /** Tests a work made from a future. */
 class FutureWorkTest {

@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.sparkcollectives.diagnostics.DebugLevel;
 import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.spi.HostedGroups;
 import org.sparkcollectives.spi.RankContext;

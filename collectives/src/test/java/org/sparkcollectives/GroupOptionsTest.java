@@ -21,7 +21,6 @@ import java.util.Set;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.diagnostics.DebugLevel;
 
 class GroupOptionsTest {
 

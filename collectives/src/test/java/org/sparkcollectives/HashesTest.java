@@ -10,8 +10,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.sparkcollectives.diagnostics.FlightDump;
-import org.sparkcollectives.diagnostics.FlightRecord;
 import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.recorder.TraceAnalysis;
 import org.sparkcollectives.testing.GroupRuns;

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.diagnostics.OpType;
 
 /** Specifies messages between two ranks. */
 interface MessagesContract extends RanksUnderTest {

@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.diagnostics.DebugLevel;
 import org.sparkcollectives.store.HashStore;
 
 /** Specifies groups made from groups: their members, names and options. */

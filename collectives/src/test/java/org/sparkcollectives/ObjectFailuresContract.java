@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.stream.IntStream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.diagnostics.RemoteCause;
 
 /** Specifies objects that cannot be serialised, and calls that are refused. */
 interface ObjectFailuresContract extends RanksUnderTest {

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.List;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.diagnostics.CommLabel;
 import org.sparkcollectives.testing.Threads;
 
 /** Specifies the labels that programs give to their operations. */

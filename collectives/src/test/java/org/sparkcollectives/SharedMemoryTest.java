@@ -23,7 +23,6 @@ import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkcollectives.diagnostics.GroupStatistics;
 import org.sparkcollectives.internal.transport.shm.SharedFile;
 import org.sparkcollectives.internal.transport.shm.SharedFileMemory;
 import org.sparkcollectives.spi.CollectivesConfiguration;

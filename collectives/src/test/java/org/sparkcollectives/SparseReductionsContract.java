@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.diagnostics.OpType;
 
 /** Specifies sums of sparse tensors. */
 interface SparseReductionsContract extends RanksUnderTest {

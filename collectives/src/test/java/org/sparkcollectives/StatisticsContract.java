@@ -8,10 +8,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.diagnostics.Arrival;
-import org.sparkcollectives.diagnostics.GroupStatistics;
-import org.sparkcollectives.diagnostics.OpType;
-import org.sparkcollectives.diagnostics.OperationStatistics;
 import org.sparkcollectives.testing.Eventually;
 
 /** Specifies how a group sums up the operations of a rank. */

@@ -7,7 +7,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.diagnostics.DebugLevel;
 
 /**
  * Specifies the options of every way to make groups from a group, and the refusal of those that do

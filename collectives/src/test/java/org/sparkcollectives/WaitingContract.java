@@ -14,9 +14,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.diagnostics.FlightRecord;
-import org.sparkcollectives.diagnostics.OpType;
-import org.sparkcollectives.diagnostics.WaitStatistics;
 import org.sparkcollectives.testing.Eventually;
 
 /** Specifies the wait for a work, with deadlines, failures and several threads. */

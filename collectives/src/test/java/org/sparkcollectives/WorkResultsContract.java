@@ -11,8 +11,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.diagnostics.FlightRecord;
-import org.sparkcollectives.diagnostics.OpType;
 
 /** Specifies what a work reports: its type, its number, its tensors, its source. */
 interface WorkResultsContract extends RanksUnderTest {

@@ -3,9 +3,9 @@ package org.sparkcollectives.recorder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.sparkcollectives.diagnostics.FlightDump;
-import org.sparkcollectives.diagnostics.FlightRecord;
-import org.sparkcollectives.diagnostics.GroupStatus;
+import org.sparkcollectives.FlightDump;
+import org.sparkcollectives.FlightRecord;
+import org.sparkcollectives.GroupStatus;
 
 /**
  * Writes dumps as a trace that Perfetto (ui.perfetto.dev) and Chrome's {@code chrome://tracing}

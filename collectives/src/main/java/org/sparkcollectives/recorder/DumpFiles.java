@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import org.sparkcollectives.diagnostics.FlightDump;
+import org.sparkcollectives.FlightDump;
 
 /** Writes the files of a {@link DumpFolder}. */
 final class DumpFiles {

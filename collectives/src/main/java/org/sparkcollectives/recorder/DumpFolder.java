@@ -8,7 +8,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
-import org.sparkcollectives.diagnostics.FlightDump;
+import org.sparkcollectives.FlightDump;
 
 /**
  * A folder with the dumps of the ranks of one world, made at one occasion: {@code dump-3.json} and,

@@ -4,10 +4,10 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.sparkcollectives.diagnostics.FlightDump;
-import org.sparkcollectives.diagnostics.FlightRecord;
-import org.sparkcollectives.diagnostics.GroupStatus;
-import org.sparkcollectives.diagnostics.OpType;
+import org.sparkcollectives.FlightDump;
+import org.sparkcollectives.FlightRecord;
+import org.sparkcollectives.GroupStatus;
+import org.sparkcollectives.OpType;
 
 /**
  * Converts dumps to maps and lists, in the names of c10d's flight recorder (its version 2.10), with

@@ -6,8 +6,8 @@ import java.nio.file.Files;
 import java.time.Instant;
 import java.util.Comparator;
 import java.util.List;
-import org.sparkcollectives.diagnostics.FlightDump;
-import org.sparkcollectives.diagnostics.FlightRecord;
+import org.sparkcollectives.FlightDump;
+import org.sparkcollectives.FlightRecord;
 
 /**
  * Reads a folder of dumps and says what happened. A command-line program: {@code spark-submit

@@ -7,10 +7,10 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import org.sparkcollectives.FlightDump;
+import org.sparkcollectives.GroupStatus;
+import org.sparkcollectives.RankLocation;
 import org.sparkcollectives.config.NearestName;
-import org.sparkcollectives.diagnostics.FlightDump;
-import org.sparkcollectives.diagnostics.GroupStatus;
-import org.sparkcollectives.diagnostics.RankLocation;
 
 /**
  * The options on the command line of {@link FlightTrace}, in the names of PyTorch's {@code

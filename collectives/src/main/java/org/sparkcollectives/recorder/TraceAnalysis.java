@@ -5,8 +5,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.sparkcollectives.diagnostics.FlightDump;
-import org.sparkcollectives.diagnostics.GroupStatus;
+import org.sparkcollectives.FlightDump;
+import org.sparkcollectives.GroupStatus;
 
 /**
  * Finds out from the dumps of a world's ranks what went wrong: which rank is missing, which called

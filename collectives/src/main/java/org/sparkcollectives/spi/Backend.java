@@ -8,6 +8,7 @@ import org.sparkcollectives.AlgorithmChoices;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.MemoryRegistration;
 import org.sparkcollectives.ObjectCollectives;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.P2POp;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
@@ -15,7 +16,6 @@ import org.sparkcollectives.SharedMemory;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
-import org.sparkcollectives.diagnostics.OpType;
 
 /**
  * Carries out the operations of one group on one kind of device. Implement it for another transport

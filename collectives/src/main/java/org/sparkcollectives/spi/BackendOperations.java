@@ -3,11 +3,11 @@ package org.sparkcollectives.spi;
 import java.time.Duration;
 import java.util.List;
 import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.DebugLevel;
 import org.sparkcollectives.ErrorHandling;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.TransportException;
 import org.sparkcollectives.Work;
-import org.sparkcollectives.diagnostics.DebugLevel;
 
 /**
  * Takes the operations that a backend carries out by itself into its group. The group numbers and

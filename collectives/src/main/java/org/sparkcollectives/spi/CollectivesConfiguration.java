@@ -3,11 +3,11 @@ package org.sparkcollectives.spi;
 import java.time.Duration;
 import java.util.List;
 import org.sparkcollectives.BackendConfig;
+import org.sparkcollectives.DebugLevel;
 import org.sparkcollectives.ErrorHandling;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.config.ConfigEntry;
-import org.sparkcollectives.diagnostics.DebugLevel;
 
 /** The settings of process groups. */
 public final class CollectivesConfiguration {

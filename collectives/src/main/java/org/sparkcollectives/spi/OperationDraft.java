@@ -3,9 +3,9 @@ package org.sparkcollectives.spi;
 import java.util.List;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.Device;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.diagnostics.OpType;
 
 /** Collects the parts of an {@link OperationSpec}. */
 final class OperationDraft {

@@ -6,15 +6,15 @@ import java.util.Locale;
 import org.sparkcollectives.CollectiveCall;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.Device;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.diagnostics.OpType;
 
 /**
  * Describes one call of an operation by one rank. Errors, flight records, the headers on the wire
- * and the comparison of calls at {@link org.sparkcollectives.diagnostics.DebugLevel#DETAIL} are all
- * derived from it.
+ * and the comparison of calls at {@link org.sparkcollectives.DebugLevel#DETAIL} are all derived
+ * from it.
  *
  * <p>There is a factory for each method of {@link org.sparkcollectives.ProcessGroup} that begins an
  * operation. The arguments must have been checked. A spec keeps the shapes of the tensors and not

@@ -7,11 +7,11 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.SharedMemory;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
-import org.sparkcollectives.diagnostics.OpType;
 import org.sparkcollectives.spi.CallCheck;
 import org.sparkcollectives.spi.tensor.LeasedMemory;
 

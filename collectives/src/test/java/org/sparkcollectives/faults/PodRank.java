@@ -9,11 +9,11 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.GroupStatistics;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Rendezvous;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.diagnostics.GroupStatistics;
 import org.sparkcollectives.testing.RankThreads;
 
 /**

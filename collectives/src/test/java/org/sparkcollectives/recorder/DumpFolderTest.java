@@ -3,10 +3,10 @@ package org.sparkcollectives.recorder;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.sparkcollectives.diagnostics.FlightRecord.State.COMPLETED;
-import static org.sparkcollectives.diagnostics.FlightRecord.State.FAILED;
-import static org.sparkcollectives.diagnostics.FlightRecord.State.SCHEDULED;
-import static org.sparkcollectives.diagnostics.FlightRecord.State.STARTED;
+import static org.sparkcollectives.FlightRecord.State.COMPLETED;
+import static org.sparkcollectives.FlightRecord.State.FAILED;
+import static org.sparkcollectives.FlightRecord.State.SCHEDULED;
+import static org.sparkcollectives.FlightRecord.State.STARTED;
 import static org.sparkcollectives.recorder.Traces.allReduce;
 import static org.sparkcollectives.recorder.Traces.dump;
 import static org.sparkcollectives.recorder.Traces.record;
@@ -20,10 +20,10 @@ import java.util.Map;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkcollectives.diagnostics.FlightDump;
-import org.sparkcollectives.diagnostics.FlightRecord;
-import org.sparkcollectives.diagnostics.FlightRecorder;
-import org.sparkcollectives.diagnostics.OpType;
+import org.sparkcollectives.FlightDump;
+import org.sparkcollectives.FlightRecord;
+import org.sparkcollectives.FlightRecorder;
+import org.sparkcollectives.OpType;
 
 class DumpFolderTest {
 

@@ -2,16 +2,16 @@ package org.sparkcollectives.recorder;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.sparkcollectives.diagnostics.FlightRecord.State.COMPLETED;
-import static org.sparkcollectives.diagnostics.FlightRecord.State.SCHEDULED;
-import static org.sparkcollectives.diagnostics.FlightRecord.State.STARTED;
+import static org.sparkcollectives.FlightRecord.State.COMPLETED;
+import static org.sparkcollectives.FlightRecord.State.SCHEDULED;
+import static org.sparkcollectives.FlightRecord.State.STARTED;
 
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.provider.MethodSource;
-import org.sparkcollectives.diagnostics.FlightDump;
-import org.sparkcollectives.diagnostics.OpType;
+import org.sparkcollectives.FlightDump;
+import org.sparkcollectives.OpType;
 
 /** Tests that any file is either a dump, of which there is a report, or refused. */
 class FlightDumpFuzzTest {

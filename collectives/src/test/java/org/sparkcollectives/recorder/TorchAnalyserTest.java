@@ -3,8 +3,8 @@ package org.sparkcollectives.recorder;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
-import static org.sparkcollectives.diagnostics.FlightRecord.State.COMPLETED;
-import static org.sparkcollectives.diagnostics.FlightRecord.State.STARTED;
+import static org.sparkcollectives.FlightRecord.State.COMPLETED;
+import static org.sparkcollectives.FlightRecord.State.STARTED;
 import static org.sparkcollectives.recorder.Traces.allReduce;
 import static org.sparkcollectives.recorder.Traces.dump;
 import static org.sparkcollectives.recorder.Traces.record;
@@ -19,11 +19,11 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkcollectives.diagnostics.FlightDump;
-import org.sparkcollectives.diagnostics.FlightRecord;
-import org.sparkcollectives.diagnostics.GroupStatus;
-import org.sparkcollectives.diagnostics.OpType;
-import org.sparkcollectives.diagnostics.RankLocation;
+import org.sparkcollectives.FlightDump;
+import org.sparkcollectives.FlightRecord;
+import org.sparkcollectives.GroupStatus;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.RankLocation;
 
 /**
  * Tests that PyTorch's own analyser reads the dumps. Uses the Python that {@code

@@ -1,11 +1,11 @@
 package org.sparkcollectives.recorder;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.sparkcollectives.diagnostics.FlightRecord.NO_PEER;
-import static org.sparkcollectives.diagnostics.FlightRecord.State.COMPLETED;
-import static org.sparkcollectives.diagnostics.FlightRecord.State.FAILED;
-import static org.sparkcollectives.diagnostics.FlightRecord.State.SCHEDULED;
-import static org.sparkcollectives.diagnostics.FlightRecord.State.STARTED;
+import static org.sparkcollectives.FlightRecord.NO_PEER;
+import static org.sparkcollectives.FlightRecord.State.COMPLETED;
+import static org.sparkcollectives.FlightRecord.State.FAILED;
+import static org.sparkcollectives.FlightRecord.State.SCHEDULED;
+import static org.sparkcollectives.FlightRecord.State.STARTED;
 import static org.sparkcollectives.recorder.Traces.allReduce;
 import static org.sparkcollectives.recorder.Traces.dump;
 import static org.sparkcollectives.recorder.Traces.record;
@@ -13,9 +13,9 @@ import static org.sparkcollectives.recorder.Traces.record;
 import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.diagnostics.FlightDump;
-import org.sparkcollectives.diagnostics.FlightRecord;
-import org.sparkcollectives.diagnostics.OpType;
+import org.sparkcollectives.FlightDump;
+import org.sparkcollectives.FlightRecord;
+import org.sparkcollectives.OpType;
 
 class TraceAnalysisTest {
 

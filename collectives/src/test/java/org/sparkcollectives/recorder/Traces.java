@@ -2,13 +2,13 @@ package org.sparkcollectives.recorder;
 
 import java.util.List;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.FlightDump;
+import org.sparkcollectives.FlightRecord;
+import org.sparkcollectives.GroupStatus;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.RankLocation;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.diagnostics.FlightDump;
-import org.sparkcollectives.diagnostics.FlightRecord;
-import org.sparkcollectives.diagnostics.GroupStatus;
-import org.sparkcollectives.diagnostics.OpType;
-import org.sparkcollectives.diagnostics.RankLocation;
 import org.sparkcollectives.internal.recorder.GroupRecords;
 import org.sparkcollectives.internal.recorder.RecordRing;
 import org.sparkcollectives.spi.OperationSpec;

@@ -3,9 +3,9 @@ package org.sparkcollectives.testing;
 import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntFunction;
+import org.sparkcollectives.DebugLevel;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.HostedRank;
-import org.sparkcollectives.diagnostics.DebugLevel;
 import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.spi.RankContext;
 

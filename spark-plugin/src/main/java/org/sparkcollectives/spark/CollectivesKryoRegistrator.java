@@ -4,9 +4,9 @@ import com.esotericsoftware.kryo.Kryo;
 import com.esotericsoftware.kryo.serializers.JavaSerializer;
 import org.apache.spark.serializer.KryoRegistrator;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.DebugLevel;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ReduceOp;
-import org.sparkcollectives.diagnostics.DebugLevel;
 
 /**
  * Prepares Kryo for rows and broadcasts that contain Java records, or types of this library: {@code

@@ -92,27 +92,9 @@ class ArchitectureTest {
                     not(
                         resideInAnyPackage(
                             "org.sparkcollectives",
-                            "org.sparkcollectives.diagnostics",
                             "org.sparkcollectives.store",
                             "org.sparkcollectives.config",
                             "org.sparkcollectives.net"))))
-        .check(LIBRARY);
-  }
-
-  @Test
-  void diagnosticsAndDumpsNeedNoGroup() {
-    noClasses()
-        .that()
-        .resideInAnyPackage("org.sparkcollectives.diagnostics", "org.sparkcollectives.recorder")
-        .should()
-        .dependOnClassesThat(
-            resideInAPackage("org.sparkcollectives..")
-                .and(
-                    not(
-                        resideInAnyPackage(
-                            "org.sparkcollectives.diagnostics",
-                            "org.sparkcollectives.recorder",
-                            "org.sparkcollectives.config"))))
         .check(LIBRARY);
   }
 
@@ -122,7 +104,6 @@ class ArchitectureTest {
         .that()
         .resideInAnyPackage(
             "org.sparkcollectives",
-            "org.sparkcollectives.diagnostics",
             "org.sparkcollectives.spi..",
             "org.sparkcollectives.object",
             "org.sparkcollectives.recorder",

@@ -15,7 +15,7 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.diagnostics.GroupStatistics;
+import org.sparkcollectives.GroupStatistics;
 import org.sparkcollectives.spi.OperationSpec;
 
 /** Measures what it costs to count an operation in the statistics of its group. */

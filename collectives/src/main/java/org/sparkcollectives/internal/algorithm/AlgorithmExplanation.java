@@ -9,7 +9,7 @@ import org.sparkcollectives.AlgorithmChoices.Candidate;
 import org.sparkcollectives.AlgorithmChoices.Choice;
 import org.sparkcollectives.AlgorithmChoices.Sizes;
 import org.sparkcollectives.AlgorithmChoices.Tensors;
-import org.sparkcollectives.diagnostics.OpType;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.internal.algorithm.AlgorithmRows.Kind;
 import org.sparkcollectives.internal.algorithm.AlgorithmRows.Row;
 import org.sparkcollectives.internal.kernel.ReduceKernel;

@@ -5,7 +5,7 @@ import java.util.Optional;
 import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 import java.util.stream.Stream;
-import org.sparkcollectives.diagnostics.OpType;
+import org.sparkcollectives.OpType;
 
 /**
  * The rows of {@link AlgorithmTable} for one collective, and the rule by which one is chosen.

@@ -2,7 +2,7 @@ package org.sparkcollectives.internal.algorithm;
 
 import java.util.List;
 import java.util.function.Predicate;
-import org.sparkcollectives.diagnostics.OpType;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.internal.algorithm.AlgorithmRows.Condition;
 import org.sparkcollectives.internal.algorithm.AlgorithmRows.Kind;
 import org.sparkcollectives.internal.algorithm.AlgorithmRows.Row;

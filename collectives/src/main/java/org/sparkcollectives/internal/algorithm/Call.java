@@ -1,8 +1,8 @@
 package org.sparkcollectives.internal.algorithm;
 
 import java.util.List;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
-import org.sparkcollectives.diagnostics.OpType;
 import org.sparkcollectives.internal.kernel.ReduceKernel;
 import org.sparkcollectives.internal.kernel.ReduceKernels;
 import org.sparkcollectives.internal.transport.Peers;

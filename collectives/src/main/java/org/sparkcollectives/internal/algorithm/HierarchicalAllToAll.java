@@ -2,7 +2,7 @@ package org.sparkcollectives.internal.algorithm;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.sparkcollectives.diagnostics.OpType;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.internal.transport.Hierarchy;
 import org.sparkcollectives.internal.transport.Locality;
 import org.sparkcollectives.internal.transport.Peers;

@@ -1,6 +1,6 @@
 package org.sparkcollectives.internal.algorithm;
 
-import org.sparkcollectives.diagnostics.OpType;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.internal.transport.Hierarchy;
 import org.sparkcollectives.internal.transport.Peers;
 

@@ -6,8 +6,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.config.NearestName;
-import org.sparkcollectives.diagnostics.OpType;
 
 /**
  * The algorithms that a group's user has named, which then run whatever they cost. Collectives for

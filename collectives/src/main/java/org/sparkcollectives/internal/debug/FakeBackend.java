@@ -6,11 +6,11 @@ import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ObjectCollectives;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
-import org.sparkcollectives.diagnostics.OpType;
 import org.sparkcollectives.spi.Backend;
 
 /**

@@ -11,7 +11,7 @@ import java.util.Map;
 import org.sparkcollectives.CollectiveCall;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
-import org.sparkcollectives.diagnostics.OpType;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.internal.algorithm.AlgorithmSelector;
 import org.sparkcollectives.internal.algorithm.Call;
 import org.sparkcollectives.internal.transport.Communicator;
@@ -21,7 +21,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
  * Compares the ranks' calls before they are carried out: {@link
- * org.sparkcollectives.diagnostics.DebugLevel#DETAIL}.
+ * org.sparkcollectives.DebugLevel#DETAIL}.
  *
  * <p>The ranks gather a digest of each one's call. Only if digests differ do they gather the calls
  * themselves, and then all fail with the same message. If parts differ in size, they also gather

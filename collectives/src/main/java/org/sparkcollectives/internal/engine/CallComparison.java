@@ -5,8 +5,7 @@ import org.sparkcollectives.internal.transport.Communicator;
 import org.sparkcollectives.spi.OperationSpec;
 
 /**
- * Makes the ranks of a group compare their calls: {@link
- * org.sparkcollectives.diagnostics.DebugLevel#DETAIL}.
+ * Makes the ranks of a group compare their calls: {@link org.sparkcollectives.DebugLevel#DETAIL}.
  *
  * @param communicator over which they do
  * @param check how they do

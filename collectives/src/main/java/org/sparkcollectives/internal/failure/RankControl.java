@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkcollectives.diagnostics.GroupStatus;
+import org.sparkcollectives.GroupStatus;
 import org.sparkcollectives.internal.liveness.BackgroundCalls;
 import org.sparkcollectives.internal.liveness.JvmStatus;
 import org.sparkcollectives.internal.liveness.RankHost;

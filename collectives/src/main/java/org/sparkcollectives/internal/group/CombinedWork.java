@@ -6,10 +6,10 @@ import java.util.OptionalDouble;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.sparkcollectives.DeviceStream;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.WorkResult;
-import org.sparkcollectives.diagnostics.OpType;
 
 /**
  * Several works as one, which has ended when all have: until then their tensors are in use, though

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.GroupOptions;
-import org.sparkcollectives.diagnostics.GroupStatistics;
+import org.sparkcollectives.GroupStatistics;
 import org.sparkcollectives.internal.engine.OperationQueue;
 import org.sparkcollectives.internal.failure.ClosingTime;
 import org.sparkcollectives.internal.rendezvous.Membership;

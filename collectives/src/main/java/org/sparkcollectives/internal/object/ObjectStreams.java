@@ -5,7 +5,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import org.sparkcollectives.ObjectSerializationException;
 import org.sparkcollectives.ProcessGroup;
-import org.sparkcollectives.diagnostics.RemoteCause;
+import org.sparkcollectives.RemoteCause;
 import org.sparkcollectives.object.ObjectCodec;
 import org.sparkcollectives.spi.failure.Causes;
 

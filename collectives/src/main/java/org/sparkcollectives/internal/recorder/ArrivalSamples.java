@@ -3,8 +3,8 @@ package org.sparkcollectives.internal.recorder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.sparkcollectives.diagnostics.Arrival;
-import org.sparkcollectives.diagnostics.GroupStatistics;
+import org.sparkcollectives.Arrival;
+import org.sparkcollectives.GroupStatistics;
 
 /**
  * Samples when a rank came to its collectives: the newest {@value GroupStatistics#MOST_ARRIVALS} of

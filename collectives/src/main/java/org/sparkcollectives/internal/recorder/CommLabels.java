@@ -1,7 +1,7 @@
 package org.sparkcollectives.internal.recorder;
 
 import java.util.Objects;
-import org.sparkcollectives.diagnostics.CommLabel;
+import org.sparkcollectives.CommLabel;
 
 /** The labels under which threads call operations of a group. */
 final class CommLabels {

@@ -3,10 +3,10 @@ package org.sparkcollectives.internal.recorder;
 import java.util.List;
 import java.util.concurrent.locks.StampedLock;
 import java.util.function.Supplier;
-import org.sparkcollectives.diagnostics.Arrival;
-import org.sparkcollectives.diagnostics.GroupStatistics;
-import org.sparkcollectives.diagnostics.OpType;
-import org.sparkcollectives.diagnostics.OperationStatistics;
+import org.sparkcollectives.Arrival;
+import org.sparkcollectives.GroupStatistics;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.OperationStatistics;
 import org.sparkcollectives.spi.OperationSpec;
 
 /**

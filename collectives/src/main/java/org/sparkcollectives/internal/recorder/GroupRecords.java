@@ -2,13 +2,13 @@ package org.sparkcollectives.internal.recorder;
 
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import org.sparkcollectives.CommLabel;
 import org.sparkcollectives.Failure;
-import org.sparkcollectives.diagnostics.CommLabel;
-import org.sparkcollectives.diagnostics.FlightRecord;
-import org.sparkcollectives.diagnostics.GroupStatistics;
-import org.sparkcollectives.diagnostics.GroupStatus;
-import org.sparkcollectives.diagnostics.OpType;
-import org.sparkcollectives.diagnostics.WaitStatistics;
+import org.sparkcollectives.FlightRecord;
+import org.sparkcollectives.GroupStatistics;
+import org.sparkcollectives.GroupStatus;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.WaitStatistics;
 import org.sparkcollectives.spi.OperationSpec;
 
 /** One group's part in the records of a rank. Thread-safe. */

@@ -2,9 +2,9 @@ package org.sparkcollectives.internal.recorder;
 
 import java.util.ArrayList;
 import java.util.List;
-import org.sparkcollectives.diagnostics.GroupStatistics;
-import org.sparkcollectives.diagnostics.OpType;
-import org.sparkcollectives.diagnostics.OperationStatistics;
+import org.sparkcollectives.GroupStatistics;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.OperationStatistics;
 
 /**
  * Sums up operations in rows, by kind, size and algorithm. The last row takes what no other is left

@@ -11,8 +11,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.sparkcollectives.DType;
-import org.sparkcollectives.diagnostics.FlightRecord;
-import org.sparkcollectives.diagnostics.GroupStatus;
+import org.sparkcollectives.FlightRecord;
+import org.sparkcollectives.GroupStatus;
 import org.sparkcollectives.spi.OperationSpec;
 
 /**

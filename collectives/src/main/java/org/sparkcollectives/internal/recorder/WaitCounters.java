@@ -3,8 +3,8 @@ package org.sparkcollectives.internal.recorder;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLongArray;
-import org.sparkcollectives.diagnostics.OpType;
-import org.sparkcollectives.diagnostics.WaitStatistics;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.WaitStatistics;
 
 /** Counts how long threads wait for operations, by kind. Thread-safe, without locks. */
 final class WaitCounters {

@@ -3,10 +3,10 @@ package org.sparkcollectives.internal.rendezvous;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import org.sparkcollectives.DebugLevel;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.config.ConfigEntry;
 import org.sparkcollectives.config.Configuration;
-import org.sparkcollectives.diagnostics.DebugLevel;
 import org.sparkcollectives.spi.CollectivesConfiguration;
 
 /**

@@ -1,6 +1,6 @@
 package org.sparkcollectives.internal.transport;
 
-import org.sparkcollectives.diagnostics.RankLocation;
+import org.sparkcollectives.RankLocation;
 
 /**
  * The place and address of a rank, as it publishes them to the other ranks through the store.

@@ -3,7 +3,7 @@ package org.sparkcollectives.internal.transport;
 import java.util.List;
 import java.util.function.Supplier;
 import org.sparkcollectives.DType;
-import org.sparkcollectives.diagnostics.OpType;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**

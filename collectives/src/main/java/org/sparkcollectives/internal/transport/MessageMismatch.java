@@ -6,7 +6,7 @@ import org.sparkcollectives.CollectiveCall;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.Device;
-import org.sparkcollectives.diagnostics.OpType;
+import org.sparkcollectives.OpType;
 
 /** Describes the difference when a message is not the one that its receiver expects. */
 public final class MessageMismatch {

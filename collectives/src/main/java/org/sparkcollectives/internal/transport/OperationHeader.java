@@ -1,8 +1,8 @@
 package org.sparkcollectives.internal.transport;
 
 import org.sparkcollectives.DType;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
-import org.sparkcollectives.diagnostics.OpType;
 import org.sparkcollectives.spi.OperationSpec;
 
 /**

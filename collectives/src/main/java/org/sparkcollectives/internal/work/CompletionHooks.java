@@ -11,7 +11,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.sparkcollectives.diagnostics.FlightRecord;
+import org.sparkcollectives.FlightRecord;
 import org.sparkcollectives.spi.LogContext;
 import org.sparkcollectives.spi.failure.RankIdentity;
 

@@ -12,7 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import org.sparkcollectives.CollectiveCall;
 import org.sparkcollectives.Failure;
-import org.sparkcollectives.diagnostics.RankLocation;
+import org.sparkcollectives.RankLocation;
 
 /** Encodes {@link Failure} as bytes in the store. */
 public final class FailureCodec {

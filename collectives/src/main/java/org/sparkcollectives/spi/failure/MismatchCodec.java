@@ -13,8 +13,8 @@ import org.sparkcollectives.CollectiveCall;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.Device;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
-import org.sparkcollectives.diagnostics.OpType;
 
 /**
  * Encodes {@link CollectiveMismatchException} and {@link CollectiveCall} as bytes for other ranks.

@@ -7,7 +7,7 @@ import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.PeerFailedException;
-import org.sparkcollectives.diagnostics.RankLocation;
+import org.sparkcollectives.RankLocation;
 
 /**
  * Identifies a rank in failures, and makes the exceptions that its operations throw.

@@ -10,8 +10,8 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.DynamicTest;
 import org.sparkcollectives.AlgorithmChoices;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
-import org.sparkcollectives.diagnostics.OpType;
 import org.sparkcollectives.internal.kernel.ReduceKernels;
 import org.sparkcollectives.internal.transport.Reach;
 

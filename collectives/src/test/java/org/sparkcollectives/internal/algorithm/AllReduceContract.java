@@ -10,8 +10,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
-import org.sparkcollectives.diagnostics.OpType;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /** The contract of all-reduces. */

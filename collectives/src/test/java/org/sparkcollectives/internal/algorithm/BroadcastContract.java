@@ -2,7 +2,7 @@ package org.sparkcollectives.internal.algorithm;
 
 import static org.sparkcollectives.internal.algorithm.Contributions.values;
 
-import org.sparkcollectives.diagnostics.OpType;
+import org.sparkcollectives.OpType;
 
 /** The contract of broadcasts. */
 abstract class BroadcastContract extends MessageAlgorithmContract<Call.Broadcast> {

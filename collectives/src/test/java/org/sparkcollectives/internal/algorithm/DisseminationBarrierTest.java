@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.DType;
-import org.sparkcollectives.diagnostics.OpType;
+import org.sparkcollectives.OpType;
 
 /** Tests {@link DisseminationBarrier}, the only barrier with messages. */
 class DisseminationBarrierTest extends MessageAlgorithmContract<Call.Barrier> {

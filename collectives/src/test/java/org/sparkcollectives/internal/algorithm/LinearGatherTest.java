@@ -2,7 +2,7 @@ package org.sparkcollectives.internal.algorithm;
 
 import java.util.List;
 import java.util.stream.IntStream;
-import org.sparkcollectives.diagnostics.OpType;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /** Tests {@link LinearGather}, the only gather with messages. */

@@ -4,7 +4,7 @@ import static org.sparkcollectives.internal.algorithm.Contributions.values;
 
 import java.util.List;
 import java.util.stream.IntStream;
-import org.sparkcollectives.diagnostics.OpType;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /** Tests {@link LinearScatter}, the only scatter with messages. */

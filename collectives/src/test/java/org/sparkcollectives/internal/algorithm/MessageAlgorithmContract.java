@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.DType;
-import org.sparkcollectives.diagnostics.OpType;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.internal.transport.Reach;
 import org.sparkcollectives.internal.transport.heap.HeapGroup;
 import org.sparkcollectives.testing.RankThreads;

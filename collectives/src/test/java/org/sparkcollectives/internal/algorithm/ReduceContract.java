@@ -2,8 +2,8 @@ package org.sparkcollectives.internal.algorithm;
 
 import static org.sparkcollectives.internal.algorithm.Contributions.values;
 
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
-import org.sparkcollectives.diagnostics.OpType;
 
 /** The contract of reduces to a root. The tensors of the other ranks keep their elements. */
 abstract class ReduceContract extends MessageAlgorithmContract<Call.Reduce> {

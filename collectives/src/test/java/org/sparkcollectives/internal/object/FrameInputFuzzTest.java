@@ -13,9 +13,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.CollectiveMismatchException;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
-import org.sparkcollectives.diagnostics.OpType;
 
 /**
  * Tests whatever a rank may send as an object: the receiver reads no more than came, asks for no

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.diagnostics.Arrival;
+import org.sparkcollectives.Arrival;
 
 class ArrivalSamplesTest {
 

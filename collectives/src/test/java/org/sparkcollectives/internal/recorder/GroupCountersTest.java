@@ -8,13 +8,13 @@ import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
+import org.sparkcollectives.Arrival;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.GroupStatistics;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.OperationStatistics;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.diagnostics.Arrival;
-import org.sparkcollectives.diagnostics.GroupStatistics;
-import org.sparkcollectives.diagnostics.OpType;
-import org.sparkcollectives.diagnostics.OperationStatistics;
 import org.sparkcollectives.spi.OperationSpec;
 import org.sparkcollectives.testing.Threads;
 

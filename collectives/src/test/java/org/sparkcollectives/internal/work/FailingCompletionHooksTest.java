@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.sparkcollectives.diagnostics.FlightRecord;
-import org.sparkcollectives.diagnostics.OpType;
+import org.sparkcollectives.FlightRecord;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.internal.liveness.Ranks;
 
 /** Tests what becomes of hooks when there is no thread for them. */

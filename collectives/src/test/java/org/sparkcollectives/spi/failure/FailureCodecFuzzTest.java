@@ -7,7 +7,7 @@ import java.io.UncheckedIOException;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.Failure;
-import org.sparkcollectives.diagnostics.RankLocation;
+import org.sparkcollectives.RankLocation;
 
 /** Tests that any bytes in the store are either a failure record, or refused. */
 class FailureCodecFuzzTest {

@@ -44,7 +44,6 @@ class ArchitectureTest {
                 JOIN,
                 AVERAGING,
                 "org.sparkcollectives",
-                "org.sparkcollectives.diagnostics",
                 "org.sparkcollectives.net",
                 "org.sparkcollectives.spi",
                 "org.sparkcollectives.spi.tensor",

@@ -12,8 +12,8 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.ObjectCollectives;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.RankLocation;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.diagnostics.RankLocation;
 
 /**
  * One step of a reducer that is alone in its group, with a bucket for each parameter. Its group and

@@ -9,7 +9,7 @@ import scala.concurrent.duration._
 import scala.util.Try
 
 import org.scalatest.funsuite.AnyFunSuite
-import org.sparkcollectives.diagnostics.FlightDump
+import org.sparkcollectives.FlightDump
 import org.sparkcollectives.recorder.DumpFolder
 import org.sparkcollectives.spark.internal.driver.DriverStores
 

@@ -7,7 +7,7 @@ import org.apache.spark.SparkException
 import org.apache.spark.serializer.{KryoRegistrator, KryoSerializer}
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.{GroupOptions, ProcessGroup, ReduceOp, Tensor}
-import org.sparkcollectives.diagnostics.DebugLevel
+import org.sparkcollectives.DebugLevel
 
 /** Tests the values that a user's functions carry to the executors, and the types of its rows, in
   * real jobs.

@@ -2,7 +2,7 @@ package org.sparkcollectives.internal.transport.shm;
 
 import java.nio.ByteBuffer;
 import org.sparkcollectives.DType;
-import org.sparkcollectives.diagnostics.OpType;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.internal.transport.OperationHeader;
 
 /**

@@ -8,7 +8,7 @@ import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.sparkcollectives.DType;
-import org.sparkcollectives.diagnostics.OpType;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.internal.transport.MessageMismatch;
 import org.sparkcollectives.internal.transport.OperationHeader;
 import org.sparkcollectives.internal.transport.Peers;

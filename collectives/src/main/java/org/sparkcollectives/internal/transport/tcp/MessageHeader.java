@@ -3,8 +3,8 @@ package org.sparkcollectives.internal.transport.tcp;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.TransportException;
-import org.sparkcollectives.diagnostics.OpType;
 import org.sparkcollectives.internal.transport.OperationHeader;
 
 /**

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
-import org.sparkcollectives.diagnostics.OpType;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.internal.transport.Cancellation;
 import org.sparkcollectives.internal.transport.EventCount;
 import org.sparkcollectives.internal.transport.OperationHeader;

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
-import org.sparkcollectives.diagnostics.OpType;
 import org.sparkcollectives.internal.transport.OperationHeader;
 
 /** Tests the descriptors that two ranks publish to each other. */

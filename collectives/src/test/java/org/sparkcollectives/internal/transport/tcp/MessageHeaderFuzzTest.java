@@ -8,9 +8,9 @@ import java.util.Arrays;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.TransportException;
-import org.sparkcollectives.diagnostics.OpType;
 import org.sparkcollectives.internal.transport.OperationHeader;
 
 /** Any forty bytes are a header, which says what they say, or the end, or refused. */

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.DType;
-import org.sparkcollectives.diagnostics.OpType;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.internal.transport.Cancellation;
 import org.sparkcollectives.internal.transport.ConnectionListener;
 import org.sparkcollectives.internal.transport.Endpoint;

@@ -5,7 +5,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.sparkcollectives.diagnostics.Arrival;
+import org.sparkcollectives.Arrival;
 
 /**
  * Compares when the ranks of a group came to the same collectives: which came last, and which takes

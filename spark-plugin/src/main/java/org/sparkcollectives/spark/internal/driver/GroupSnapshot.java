@@ -1,7 +1,7 @@
 package org.sparkcollectives.spark.internal.driver;
 
 import java.util.List;
-import org.sparkcollectives.diagnostics.GroupStatistics;
+import org.sparkcollectives.GroupStatistics;
 import org.sparkcollectives.spark.event.ComparedOperation;
 import org.sparkcollectives.spark.internal.metrics.OperationTotals;
 

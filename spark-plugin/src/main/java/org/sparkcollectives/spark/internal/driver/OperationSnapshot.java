@@ -1,6 +1,6 @@
 package org.sparkcollectives.spark.internal.driver;
 
-import org.sparkcollectives.diagnostics.OperationStatistics;
+import org.sparkcollectives.OperationStatistics;
 
 /**
  * What the driver knows of the operations of a group of one kind, size and algorithm.

@@ -5,8 +5,8 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import org.sparkcollectives.diagnostics.OpType;
-import org.sparkcollectives.diagnostics.OperationStatistics;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.OperationStatistics;
 import org.sparkcollectives.spark.event.ComparedOperation;
 import org.sparkcollectives.spark.event.GroupSums;
 

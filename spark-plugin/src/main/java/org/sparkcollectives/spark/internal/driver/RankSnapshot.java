@@ -1,6 +1,6 @@
 package org.sparkcollectives.spark.internal.driver;
 
-import org.sparkcollectives.diagnostics.GroupStatistics;
+import org.sparkcollectives.GroupStatistics;
 
 /**
  * What the driver knows of a rank in a group.

@@ -13,7 +13,7 @@ import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.PeerFailedException;
-import org.sparkcollectives.diagnostics.RankLocation;
+import org.sparkcollectives.RankLocation;
 import org.sparkcollectives.spark.internal.protocol.KillReason;
 import org.sparkcollectives.spi.failure.Causes;
 

@@ -10,7 +10,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.BooleanSupplier;
 import org.apache.spark.SparkEnv;
 import org.sparkcollectives.Failure;
-import org.sparkcollectives.diagnostics.FlightDump;
+import org.sparkcollectives.FlightDump;
 import org.sparkcollectives.spark.config.SparkPluginConfiguration;
 import org.sparkcollectives.spark.internal.protocol.DriverThreads;
 import org.sparkcollectives.spark.internal.protocol.JoinRequest;

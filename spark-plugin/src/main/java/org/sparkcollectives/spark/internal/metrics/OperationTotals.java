@@ -1,6 +1,6 @@
 package org.sparkcollectives.spark.internal.metrics;
 
-import org.sparkcollectives.diagnostics.GroupStatistics;
+import org.sparkcollectives.GroupStatistics;
 
 /**
  * Sums over ranks, see {@link GroupStatistics}: of a group, of an executor or of an application.

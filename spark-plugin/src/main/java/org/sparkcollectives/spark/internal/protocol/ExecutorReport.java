@@ -10,10 +10,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.sparkcollectives.diagnostics.Arrival;
-import org.sparkcollectives.diagnostics.GroupStatistics;
-import org.sparkcollectives.diagnostics.OpType;
-import org.sparkcollectives.diagnostics.OperationStatistics;
+import org.sparkcollectives.Arrival;
+import org.sparkcollectives.GroupStatistics;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.OperationStatistics;
 import org.sparkcollectives.spi.failure.FailureCodec;
 
 /**

@@ -6,7 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.zip.GZIPInputStream;
 import java.util.zip.GZIPOutputStream;
-import org.sparkcollectives.diagnostics.FlightDump;
+import org.sparkcollectives.FlightDump;
 import org.sparkcollectives.recorder.DumpFolder;
 
 /** Compresses a dump of a flight recorder for its way to the driver. */

@@ -2,7 +2,7 @@ package org.sparkcollectives.spark.internal.protocol;
 
 import java.util.Optional;
 import org.sparkcollectives.Failure;
-import org.sparkcollectives.diagnostics.GroupStatistics;
+import org.sparkcollectives.GroupStatistics;
 
 /**
  * What an executor reports of a rank in a group.

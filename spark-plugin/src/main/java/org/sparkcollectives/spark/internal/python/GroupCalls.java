@@ -4,11 +4,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.DebugLevel;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ShrinkMode;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.diagnostics.DebugLevel;
 
 /** The calls of groups that move no tensors: creating, closing and querying groups. */
 final class GroupCalls {

@@ -2,11 +2,11 @@ package org.sparkcollectives.spark.internal.python;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.P2POp;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
-import org.sparkcollectives.diagnostics.OpType;
 
 /** The operations of a group, as requests ask for them. */
 final class Operations {

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.Work;
-import org.sparkcollectives.diagnostics.OpType;
 
 /**
  * The operations that Python workers of a task have started, and whose ends they have not seen.

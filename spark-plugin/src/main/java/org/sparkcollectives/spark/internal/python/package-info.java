@@ -19,7 +19,7 @@
  *   reply:   length u32, status u8, then the result of the call
  * </pre>
  *
- * <p>Calls below 32 have the codes of {@link org.sparkcollectives.diagnostics.OpType}; {@link
+ * <p>Calls below 32 have the codes of {@link org.sparkcollectives.OpType}; {@link
  * org.sparkcollectives.spark.internal.python.CallCode} has the others. Texts and byte strings have
  * their length before them in four bytes. Values of the store that would make a frame long are
  * brought before the request, and fetched after the reply, in pieces: {@code -1} stands in the

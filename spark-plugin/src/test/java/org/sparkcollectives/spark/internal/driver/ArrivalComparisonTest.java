@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.function.IntToDoubleFunction;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.diagnostics.Arrival;
+import org.sparkcollectives.Arrival;
 
 class ArrivalComparisonTest {
 

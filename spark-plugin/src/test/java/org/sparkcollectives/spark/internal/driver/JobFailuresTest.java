@@ -22,7 +22,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.Failure.Kind;
 import org.sparkcollectives.PeerFailedException;
-import org.sparkcollectives.diagnostics.RankLocation;
+import org.sparkcollectives.RankLocation;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 import scala.Option;
 import scala.collection.immutable.$colon$colon;

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.sparkcollectives.Failure;
-import org.sparkcollectives.diagnostics.RankLocation;
+import org.sparkcollectives.RankLocation;
 import org.sparkcollectives.spark.internal.executor.DriverStoreClient;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 import org.sparkcollectives.store.Store;

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.Failure;
-import org.sparkcollectives.diagnostics.RankLocation;
+import org.sparkcollectives.RankLocation;
 import org.sparkcollectives.spark.CollectivesPlugin;
 import org.sparkcollectives.spark.internal.protocol.JoinRequest;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;

@@ -13,7 +13,7 @@ import org.apache.spark.TaskKilledException;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.PeerFailedException;
-import org.sparkcollectives.diagnostics.RankLocation;
+import org.sparkcollectives.RankLocation;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 import org.sparkcollectives.spark.internal.protocol.StoreMessages;
 import org.sparkcollectives.spark.internal.protocol.ThrownException;

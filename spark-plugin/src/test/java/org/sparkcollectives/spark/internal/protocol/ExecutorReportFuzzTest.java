@@ -8,12 +8,12 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.sparkcollectives.Arrival;
 import org.sparkcollectives.Failure;
-import org.sparkcollectives.diagnostics.Arrival;
-import org.sparkcollectives.diagnostics.GroupStatistics;
-import org.sparkcollectives.diagnostics.OpType;
-import org.sparkcollectives.diagnostics.OperationStatistics;
-import org.sparkcollectives.diagnostics.RankLocation;
+import org.sparkcollectives.GroupStatistics;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.OperationStatistics;
+import org.sparkcollectives.RankLocation;
 
 /** Tests that any bytes are a report of an executor, or are refused with a message. */
 class ExecutorReportFuzzTest {

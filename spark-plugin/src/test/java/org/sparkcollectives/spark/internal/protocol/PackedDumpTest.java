@@ -9,9 +9,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.diagnostics.FlightDump;
-import org.sparkcollectives.diagnostics.GroupStatus;
-import org.sparkcollectives.diagnostics.RankLocation;
+import org.sparkcollectives.FlightDump;
+import org.sparkcollectives.GroupStatus;
+import org.sparkcollectives.RankLocation;
 import org.sparkcollectives.recorder.RankDump;
 
 /** Tests the form in which dumps travel. */

@@ -18,9 +18,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ProcessGroups;
-import org.sparkcollectives.diagnostics.OpType;
 import org.sparkcollectives.store.HashStore;
 
 /** Tests the bridge when somebody misuses its port, or the system has no resources left. */

@@ -25,11 +25,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
+import org.sparkcollectives.FlightRecord;
 import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.OpType;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ProcessGroups;
-import org.sparkcollectives.diagnostics.FlightRecord;
-import org.sparkcollectives.diagnostics.OpType;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.testing.Eventually;
 

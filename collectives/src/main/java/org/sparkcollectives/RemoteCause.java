@@ -1,4 +1,4 @@
-package org.sparkcollectives.diagnostics;
+package org.sparkcollectives;
 
 /**
  * The exception of another rank, as text, because its class need not exist here. The message is the

@@ -1,12 +1,12 @@
-package org.sparkcollectives.diagnostics;
+package org.sparkcollectives;
 
 import java.io.Serializable;
 
 /**
- * Sums up how long threads of one rank have waited in {@link org.sparkcollectives.Work#await()} for
- * operations of one kind, since the group was made: c10d's wait counters. A wait for an operation
- * that had ended already is none. A thread that waits may carry out the operation itself meanwhile,
- * and that is part of the wait.
+ * Sums up how long threads of one rank have waited in {@link Work#await()} for operations of one
+ * kind, since the group was made: c10d's wait counters. A wait for an operation that had ended
+ * already is none. A thread that waits may carry out the operation itself meanwhile, and that is
+ * part of the wait.
  *
  * @param operation the kind of the operations that were waited for
  * @param count how many waits have ended, those that ended before the operation did included

@@ -1,4 +1,4 @@
-package org.sparkcollectives.diagnostics;
+package org.sparkcollectives;
 
 import java.util.List;
 
@@ -92,8 +92,7 @@ public record FlightRecord(
   /**
    * What was noted of an operation beside the call.
    *
-   * @param label under which it was called, see {@link
-   *     org.sparkcollectives.ProcessGroup#recordComm}; empty if none
+   * @param label under which it was called, see {@link ProcessGroup#recordComm}; empty if none
    * @param inputHash of the elements that the rank gave, when it called: 8 hexadecimal digits;
    *     empty without the setting {@code spark.collectives.flightRecorder.hashes}, where the rank
    *     gave nothing, and on a device

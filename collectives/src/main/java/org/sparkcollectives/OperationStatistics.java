@@ -1,4 +1,4 @@
-package org.sparkcollectives.diagnostics;
+package org.sparkcollectives;
 
 import java.io.Serializable;
 
@@ -8,9 +8,8 @@ import java.io.Serializable;
  * @param operation the operation; {@link OpType#UNKNOWN} sums up what no row was left for
  * @param sizeClass the operations have at least 2<sup>{@code sizeClass}</sup> bytes, and less than
  *     twice as many; -1 if they have none, or if the row sums up what no row was left for
- * @param algorithm the name of the algorithm as {@link org.sparkcollectives.ProcessGroup#explain}
- *     has it; the name of the backend if it carries out its operations by itself; empty for
- *     messages
+ * @param algorithm the name of the algorithm as {@link ProcessGroup#explain} has it; the name of
+ *     the backend if it carries out its operations by itself; empty for messages
  * @param count how many operations
  * @param bytes their bytes; those of one operation are the larger of what this rank gave and got
  * @param seconds how long they took, each from its start on this rank to its end

@@ -1,8 +1,7 @@
-package org.sparkcollectives.diagnostics;
+package org.sparkcollectives;
 
 /**
- * A label for the operations that a thread calls in a group, see {@link
- * org.sparkcollectives.ProcessGroup#recordComm}.
+ * A label for the operations that a thread calls in a group, see {@link ProcessGroup#recordComm}.
  *
  * <pre>{@code
  * try (CommLabel label = group.recordComm("gradients")) {

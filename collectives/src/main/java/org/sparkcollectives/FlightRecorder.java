@@ -1,4 +1,4 @@
-package org.sparkcollectives.diagnostics;
+package org.sparkcollectives;
 
 import java.io.IOException;
 import java.nio.file.Path;
@@ -44,8 +44,8 @@ public interface FlightRecorder {
   /**
    * Forgets the operations that this rank has called so far, in all its groups: c10d's {@code
    * _reset_fr_recording}. Those that are under way go on, and are in no later dump. Numbers go on
-   * counting, and the groups, their status and {@link org.sparkcollectives.ProcessGroup#statistics}
-   * stay. Asks no other rank; does not block.
+   * counting, and the groups, their status and {@link ProcessGroup#statistics} stay. Asks no other
+   * rank; does not block.
    */
   void reset();
 

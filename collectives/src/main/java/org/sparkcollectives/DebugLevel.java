@@ -1,4 +1,4 @@
-package org.sparkcollectives.diagnostics;
+package org.sparkcollectives;
 
 /** The extent of a group's optional checks, as c10d's {@code TORCH_DISTRIBUTED_DEBUG}. */
 public enum DebugLevel {

@@ -1,4 +1,4 @@
-package org.sparkcollectives.diagnostics;
+package org.sparkcollectives;
 
 import java.io.Serializable;
 import java.util.List;
@@ -25,8 +25,7 @@ import java.util.List;
  * @param sampleInterval every how many collectives one is sampled, a power of two; it grows with
  *     the number of operations in a second
  * @param arrivals the newest samples, oldest first; at most {@value #MOST_ARRIVALS}
- * @param progress what this rank has last said with {@link
- *     org.sparkcollectives.ProcessGroup#progress}
+ * @param progress what this rank has last said with {@link ProcessGroup#progress}
  */
 public record GroupStatistics(
     String group,

@@ -1,4 +1,4 @@
-package org.sparkcollectives.diagnostics;
+package org.sparkcollectives;
 
 import java.util.List;
 
