@@ -12,7 +12,13 @@ import pytest
 import spark_collectives as dist
 from lightgbm_ranks import PARAMS, dataset_of, trees
 from spark_collectives import _semaphores
-from spark_collectives.lightgbm import Network, _host_exchange, _shared_exchange, train
+from spark_collectives.lightgbm import (
+    Network,
+    _group_watch,
+    _host_exchange,
+    _shared_exchange,
+    train,
+)
 
 lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is not installed")
 pytest.importorskip("sklearn", reason="scikit-learn is not installed")
@@ -140,19 +146,26 @@ def test_a_worker_killed_in_an_exchange_is_named_and_leaves_no_file(spark, tmp_p
 def test_an_abort_wakes_ranks_that_wait_in_an_exchange(ranks):
     def fit(rank, size):
         group = dist.world()
+        begun = []
 
         def act(number):
+            begun.append(number)
             if number == 1 and rank == 2:
                 time.sleep(0.2)
                 group.abort("enough of it")
 
+        # The rank that aborts takes part in no further exchange, before its watch has looked.
+        seconds, _group_watch._SECONDS = _group_watch._SECONDS, 60 if rank == 2 else 0.05
         try:
             booster_of(group, "generated", 3, act)
         except dist.CollectiveError as e:
-            return str(e)
+            return str(e), begun
+        finally:
+            _group_watch._SECONDS = seconds
 
     found = ranks(fit, 3)
-    assert all("enough of it" in each for each in found), found
+    assert all("enough of it" in text for text, _ in found), found
+    assert [begun for _, begun in found] == [[0, 1]] * 3
 
 
 def test_a_rank_that_does_not_come_in_time_is_named(ranks):

@@ -35,6 +35,8 @@ class Operations:
         self._layouts = Layouts(self.memory)
         task.pools.add(self._layouts)
         self.host_memory = HostSegments(task, group)
+        #: Whether this rank has aborted the group.
+        self.aborted = False
         self.pending = PendingWorks()
         task.pending.add(self.pending)
         #: The block of operations that are awaited as one, if there is one.

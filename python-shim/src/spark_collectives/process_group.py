@@ -212,6 +212,7 @@ class ProcessGroup(GroupOperations):
     def abort(self, reason: str) -> None:
         """Abort the group on every rank; its operations then raise with this reason."""
         self._operations.call(_codes.ABORT_GROUP, body=_frames.pack_text(reason))
+        self._operations.aborted = True
 
     def extend_timeout(self, extra: Seconds) -> None:
         """Give more time to the operations that begin from now on, until the first is done."""

@@ -39,7 +39,10 @@ class GroupWatch:
             self._failure = e
 
     def check(self) -> None:
-        """Raise if the group was seen to have failed."""
+        """Raise if the group was seen to have failed, or this rank has aborted it."""
+        if self._failure is None and self._group._operations.aborted:
+            # The others wait for this rank: if it went on, they might be done before they hear.
+            self._group._operations.check()
         if self._failure is not None:
             raise self._failure
 
