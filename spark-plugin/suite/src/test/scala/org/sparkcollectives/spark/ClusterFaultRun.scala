@@ -61,7 +61,10 @@ class ClusterFaultRun(sc: SparkContext, fault: ClusterFaultCase) extends Patienc
       end
     }
     result match {
-      case Failed(_)    => problems += "the job has not ended"
+      case Failed(_) =>
+        problems += "the job has not ended"
+        // Else it would keep the next case from its slots.
+        sc.cancelAllJobs()
       case Success(end) => judgeJob(end, (0 until Size).filter(lost))
     }
     val dies = fault.fault == ClusterFault.EXECUTOR_KILL ||

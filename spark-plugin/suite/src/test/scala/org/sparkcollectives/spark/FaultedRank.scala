@@ -90,15 +90,21 @@ class FaultedRank(fault: ClusterFaultCase, folder: Path) {
     fault.fault match {
       case ClusterFault.EXCEPTION => throw new IllegalStateException(ClusterFault.EXCEPTION.words)
       case ClusterFault.EARLY_RETURN => false
-      case _ =>
-        park(if (fault.phase == ClusterPhase.RENDEZVOUS) TooLateToMeet else TooLate)
+      case _                         =>
+        // However late a busy machine lets the others begin to wait.
+        park(LongestWait, hasAnotherEnded)
         true
     }
   }
 
-  private def park(time: Duration): Unit = {
+  /** Returns whether a rank that waited for the victim has given up. */
+  private def hasAnotherEnded: Boolean =
+    (0 until ClusterFaultCase.SIZE)
+      .exists(other => other != rank && Files.exists(folder.resolve(s"outcome-$other")))
+
+  private def park(time: Duration, isOver: => Boolean = false): Unit = {
     val end = System.nanoTime() + time.toNanos
-    while (System.nanoTime() < end) {
+    while (System.nanoTime() < end && !isOver) {
       endIfKilled()
       LockSupport.parkNanos(1000000)
     }
@@ -133,13 +139,15 @@ object FaultedRank {
   /** The deadline of operations in which a rank is slow; no other rank is, even on a busy machine.
     */
   private val Deadline = Duration.ofSeconds(3)
-  private val TooLate = Duration.ofMillis(4500)
 
   /** The time that ranks wait for each other, including those of a new executor, which first loads
     * all classes.
     */
   val Rendezvous: Duration = Duration.ofSeconds(10)
-  private val TooLateToMeet = Duration.ofSeconds(12)
+
+  /** The time after which a slow rank goes on, though no other has given up: the case then fails.
+    */
+  private val LongestWait = Duration.ofSeconds(45)
 
   /** The deadline of all other operations, for which nothing here should have to wait. */
   private val Patience = Duration.ofSeconds(45)
