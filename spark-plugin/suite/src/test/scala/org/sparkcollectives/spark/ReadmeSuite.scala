@@ -54,7 +54,7 @@ object ReadmeScalaProgram {
 val sums = sc.parallelize(1 to 8, 4).barrier().mapPartitions { rows =>
   val world = SparkCollectives.world()
   val sum = Array(rows.sum.toDouble)                          // of this rank's rows
-  world.allReduce(Tensor.of(sum: _*), ReduceOp.SUM).await()   // now of all ranks' rows
+  world.allReduce(Tensor.of(sum: _*), ReduceOp.SUM).await()   // in sum itself: of all ranks
   Iterator(s"rank ${world.rank} of ${world.size}: ${sum(0)}")
 }
 // README
