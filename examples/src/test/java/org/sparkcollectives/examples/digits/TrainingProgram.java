@@ -17,7 +17,7 @@ import org.sparkcollectives.examples.SparkDefaults;
 /** The training as a process of its own, which starts further processes for its executors. */
 final class TrainingProgram {
 
-  private static final int LIMIT_SECONDS = 240;
+  private static final int LIMIT_SECONDS = 1200;
 
   private TrainingProgram() {}
 
