@@ -22,8 +22,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.extension.ExtendWith;
-import org.junit.jupiter.api.io.TempDir;
-import org.sparkcollectives.internal.transport.shm.SharedFile;
 import org.sparkcollectives.internal.transport.shm.SharedFileMemory;
 import org.sparkcollectives.spi.CollectivesConfiguration;
 import org.sparkcollectives.spi.RankContext;
@@ -288,29 +286,6 @@ class SharedMemoryTest {
   }
 
   @Test
-  void sharedMemoryGivesNoTensorThatIsNotWithinIt() throws IOException {
-    SharedMemory closed;
-    try (SharedMemory memory = SharedFileMemory.create(folder, 1000)) {
-      assertThat(memory.bytes()).isEqualTo(1000);
-      assertThat(memory.tensor(DType.INT64, 0, 125).count()).isEqualTo(125);
-      assertThat(memory.tensor(DType.INT8, 1000, 0).count()).isZero();
-      for (long[] outside :
-          new long[][] {{0, 126}, {8, 125}, {-8, 1}, {1001, 0}, {0, -1}, {0, Long.MAX_VALUE}}) {
-        assertThatThrownBy(() -> memory.tensor(DType.INT64, outside[0], outside[1]))
-            .isInstanceOf(IllegalArgumentException.class)
-            .hasMessageContaining("not within the 1,000 bytes");
-      }
-      closed = memory;
-    }
-    assertThatThrownBy(() -> closed.tensor(DType.INT8, 0, 1))
-        .isInstanceOf(IllegalStateException.class);
-    assertThatThrownBy(() -> SharedFileMemory.create(folder, 1L << 31))
-        .isInstanceOf(IOException.class)
-        .hasMessageContaining("2,147,483,648 bytes are more than");
-    assertThat(left()).isEmpty();
-  }
-
-  @Test
   void memoryIsOpenedByItsPathAndStaysWhenItsMakerClosesIt() throws IOException {
     SharedMemory maker;
     SharedMemory other;
@@ -452,23 +427,6 @@ class SharedMemoryTest {
             assertThat(sum[99_999]).isEqualTo(2);
             return null;
           });
-    }
-  }
-
-  @Test
-  void aFileIsSharedOnlyWithWhoKnowsItsProof(@TempDir Path folder) throws Exception {
-    try (SharedFile made = SharedFile.create(folder, 1000)) {
-      assertThat(folder).isEmptyDirectory();
-      SharedFile.open(made.key(), made.nonce(), 1000).close();
-      byte[] other = made.nonce();
-      other[3]++;
-      assertThatThrownBy(() -> SharedFile.open(made.key(), other, 1000))
-          .isInstanceOf(IOException.class)
-          .hasMessageContaining("is another file here");
-      assertThatThrownBy(() -> SharedFile.open(made.key(), made.nonce(), 2000))
-          .isInstanceOf(IOException.class);
-      assertThatThrownBy(() -> SharedFile.open(new SharedFile.Key(1, 999_999), made.nonce(), 1000))
-          .isInstanceOf(IOException.class);
     }
   }
 }
