@@ -27,7 +27,6 @@ final class GroupCommunicators {
   private final CudaDevice device;
   private final DaemonThreads threads;
   private final NcclMemory memory;
-  private final NcclSettings settings;
   private final NcclBootstrap bootstrap;
   private final CommunicatorQueue all;
 
@@ -55,9 +54,8 @@ final class GroupCommunicators {
     this.device = device;
     this.threads = threads;
     this.memory = memory;
-    this.settings = new NcclSettings(tuning.blocking());
     this.bootstrap =
-        new NcclBootstrap(nccl, context.store().withPrefix("ids"), settings, tuning.ranksPerRoot());
+        new NcclBootstrap(nccl, context.store().withPrefix("ids"), tuning.ranksPerRoot());
     this.all =
         queue("the communicator of group \"" + context.groupName() + "\"", this::createForAll);
   }
@@ -131,7 +129,7 @@ final class GroupCommunicators {
     int color = context.origin().color();
     int[] excluded = context.origin().excluded().stream().mapToInt(each -> each).toArray();
     String call = color >= 0 ? "ncclCommSplit" : "ncclCommShrink";
-    ByteBuffer config = settings.encode();
+    ByteBuffer config = NcclSettings.NONBLOCKING.encode();
     return parent.all.exclusivelyWhenIdle(
         deadline.left(),
         (from, limit) ->
@@ -174,7 +172,7 @@ final class GroupCommunicators {
     if (!context.configuration().get(GpuConfiguration.EAGER) || !isReady()) {
       return;
     }
-    ByteBuffer config = settings.encode();
+    ByteBuffer config = NcclSettings.NONBLOCKING.encode();
     all.exclusivelyWhenIdle(
         timeout,
         (from, limit) -> {

@@ -4,7 +4,6 @@ import java.io.ByteArrayOutputStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.IntStream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.store.Store;
@@ -16,10 +15,9 @@ import org.sparkcollectives.store.StoreTimeoutException;
  *
  * @param nccl the library
  * @param store holds the ids; of this group alone
- * @param settings of the communicators
  * @param ranksPerRoot how many ranks find each other through one of them
  */
-record NcclBootstrap(Nccl nccl, Store store, NcclSettings settings, int ranksPerRoot) {
+record NcclBootstrap(Nccl nccl, Store store, int ranksPerRoot) {
 
   private static final Logger LOG = LoggerFactory.getLogger(NcclBootstrap.class);
 
@@ -34,15 +32,12 @@ record NcclBootstrap(Nccl nccl, Store store, NcclSettings settings, int ranksPer
    */
   Communicator create(String key, String name, int size, int rank, Deadline deadline) {
     byte[] ids = ids(key, name, size, rank, deadline);
-    if (settings.blocking()) {
-      awaitRanks(key, name, size, rank, deadline);
-    }
     return Communicator.create(
         nccl,
         name,
         ids.length == Nccl.UNIQUE_ID_BYTES ? "ncclCommInitRankConfig" : "ncclCommInitRankScalable",
         deadline,
-        slot -> nccl.commInit(slot, size, rank, ids, settings.encode()),
+        slot -> nccl.commInit(slot, size, rank, ids, NcclSettings.NONBLOCKING.encode()),
         // NCCL writes the handle before this call returns, or not at all.
         never -> {});
   }
@@ -78,18 +73,6 @@ record NcclBootstrap(Nccl nccl, Store store, NcclSettings settings, int ranksPer
     ByteArrayOutputStream all = new ByteArrayOutputStream();
     store.multiGet(keys).forEach(all::writeBytes);
     return all.toByteArray();
-  }
-
-  /**
-   * Waits for all ranks. Nothing can end the wait inside a blocking call, so a rank starts one only
-   * when all have called this.
-   */
-  private void awaitRanks(String key, String name, int size, int rank, Deadline deadline) {
-    store.set(key + "/here/" + rank, new byte[0]);
-    await(
-        IntStream.range(0, size).mapToObj(each -> key + "/here/" + each).toList(),
-        "the ranks of " + name + " to call the same operation",
-        deadline);
   }
 
   private void await(List<String> keys, String what, Deadline deadline) {

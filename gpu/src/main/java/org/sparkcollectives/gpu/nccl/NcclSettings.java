@@ -15,9 +15,13 @@ import java.nio.ByteOrder;
  * used at the same time (NCCL's documentation of {@code ncclConfig_t}, and its page "Using NCCL
  * with multiple threads"). Here each group fails by itself.
  *
- * @param blocking whether calls return only when the library has done its part
+ * @param blocking whether calls return only when the library has done its part, as those of tests
+ *     do that call it directly
  */
 record NcclSettings(boolean blocking) {
+
+  /** The settings of groups: a call that blocks could be neither timed out nor aborted. */
+  static final NcclSettings NONBLOCKING = new NcclSettings(false);
 
   private static final int BYTES = 80;
   private static final int MAGIC = 0xcafebeef;

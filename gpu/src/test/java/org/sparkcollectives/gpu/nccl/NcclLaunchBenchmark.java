@@ -14,13 +14,11 @@ import org.sparkcollectives.Work;
 import org.sparkcollectives.gpu.DeviceTensor;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
 import org.sparkcollectives.gpu.cuda.CudaStream;
-import org.sparkcollectives.gpu.cuda.DriverCuda;
-import org.sparkcollectives.spi.BackendRegistry;
 import org.sparkcollectives.store.HashStore;
 
 /**
- * Measures the time that a call takes until it returns: bare {@code ncclAllReduce}, ours over a
- * blocking communicator, and ours over a nonblocking one, in rounds that take turns.
+ * Measures the time that a call takes until it returns: bare {@code ncclAllReduce} and ours, in
+ * rounds that take turns.
  */
 public final class NcclLaunchBenchmark {
 
@@ -51,8 +49,9 @@ public final class NcclLaunchBenchmark {
     Nccl nccl = NativeNccl.load("");
     long communicator = communicator(nccl);
     try (HashStore store = new HashStore();
-        ProcessGroup blocking = group(store, true);
-        ProcessGroup other = group(store, false)) {
+        ProcessGroup group =
+            ProcessGroups.create(
+                store, 0, 1, GroupOptions.defaults().withBackend("cpu:netty,cuda:nccl"))) {
       Contender bare =
           contender(
               () ->
@@ -67,14 +66,12 @@ public final class NcclLaunchBenchmark {
                           communicator,
                           stream.handle())),
               stream::synchronize);
-      Contender ours = ours(blocking, tensor);
-      Contender notBlocking = ours(other, tensor);
-      measure(List.of(bare, ours, notBlocking));
+      Contender ours = ours(group, tensor);
+      measure(List.of(bare, ours));
       System.out.printf(
           Locale.ROOT, "%nCall of an all-reduce of 4 KiB, one rank, until it returns%n%n");
       print("ncclAllReduce", bare, bare);
-      print("ours, blocking=true", ours, bare);
-      print("ours, blocking=false", notBlocking, bare);
+      print("ours", ours, bare);
     } finally {
       check(nccl, nccl.commDestroy(communicator));
       device.leave(previous);
@@ -134,17 +131,5 @@ public final class NcclLaunchBenchmark {
     if (result != 0) {
       throw new AssertionError(nccl.errorString(result) + ": " + nccl.lastError(0));
     }
-  }
-
-  private static ProcessGroup group(HashStore store, boolean blocking) {
-    String backend = blocking ? "nccl-blocking" : "nccl-nonblocking";
-    NcclTuning tuning = NcclTuning.DEFAULT.withBlocking(blocking);
-    BackendRegistry.register(
-        new NcclBackendProvider(backend, DriverCuda::load, NativeNccl::load, tuning));
-    return ProcessGroups.create(
-        store.withPrefix(backend),
-        0,
-        1,
-        GroupOptions.defaults().withBackend("cpu:netty,cuda:" + backend));
   }
 }

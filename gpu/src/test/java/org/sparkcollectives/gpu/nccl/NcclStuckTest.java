@@ -15,8 +15,6 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.DType;
@@ -182,10 +180,8 @@ final class NcclStuckTest {
     awaitNothingLeft();
   }
 
-  @ParameterizedTest
-  @ValueSource(booleans = {false, true})
-  void anOperationEndsInItsOwnTimeAlsoWhileItsCommunicatorIsCreated(boolean blocking) {
-    gpus.tune(NcclTuning.DEFAULT.withBlocking(blocking));
+  @Test
+  void anOperationEndsInItsOwnTimeAlsoWhileItsCommunicatorIsCreated() {
     CountDownLatch over = new CountDownLatch(1);
     gpus.run(
         2,
