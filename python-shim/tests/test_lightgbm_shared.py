@@ -165,7 +165,7 @@ def test_an_abort_wakes_ranks_that_wait_in_an_exchange(ranks):
 
     found = ranks(fit, 3)
     assert all("enough of it" in text for text, _ in found), found
-    assert [begun for _, begun in found] == [[0, 1]] * 3
+    assert all(2 not in begun for _, begun in found), found
 
 
 def test_a_rank_that_does_not_come_in_time_is_named(ranks):
