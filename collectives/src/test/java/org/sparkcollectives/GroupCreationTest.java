@@ -51,6 +51,10 @@ class GroupCreationTest {
             + " spark.collectives.tcp.connections of auto");
     assertThatRankIsRefused(
         GroupOptions.defaults(),
+        "tuning.stripeBytes=2m",
+        "with stripes of 2097152 bytes, but another rank did with stripes of 1048576 bytes");
+    assertThatRankIsRefused(
+        GroupOptions.defaults(),
         "spark.collectives.algorithm=RingAllReduce",
         "with spark.collectives.algorithm of [RingAllReduce], but another rank did with"
             + " spark.collectives.algorithm of [auto]");

@@ -273,7 +273,7 @@ class NamedAlgorithmsTest {
         });
   }
 
-  /** Where the tensors of other ranks lie is known only after the ranks have asked each other. */
+  /** The ranks learn only by asking each other whether their tensors are in shared memory. */
   @Test
   void ranksThatFindThatTheyShareNoMemoryAreAllRefused(@TempDir Path parent) throws IOException {
     Path folder = Files.createDirectory(parent.resolve("shm"));

@@ -101,7 +101,7 @@ public final class CollectivesConfiguration {
           .since("0.1.0")
           .defaultsTo(Encryption.NONE);
 
-  /** The value of {@link #CONNECTIONS} with which the ranks find the number themselves. */
+  /** The value of {@link #CONNECTIONS} and {@link #COST} that leaves the choice to the ranks. */
   public static final String AUTO = "auto";
 
   /** The number of connections to each peer over which a large operation goes. */
@@ -243,7 +243,7 @@ public final class CollectivesConfiguration {
                   + " every rank's host has. The same for all ranks.")
           .since("0.1.0")
           .check(value -> !value.isBlank(), "auto, or a path")
-          .defaultsTo("auto");
+          .defaultsTo(AUTO);
 
   private CollectivesConfiguration() {}
 

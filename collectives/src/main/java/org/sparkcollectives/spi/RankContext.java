@@ -122,7 +122,7 @@ public interface RankContext {
     return Configuration.ofSystemProperties();
   }
 
-  /** Returns the choices that hosts of ranks make, and no user needs to. */
+  /** Returns the choices that no setting offers. */
   default RankTuning tuning() {
     return RankTuning.DEFAULT;
   }

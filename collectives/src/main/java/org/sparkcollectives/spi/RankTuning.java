@@ -3,12 +3,13 @@ package org.sparkcollectives.spi;
 import java.time.Duration;
 
 /**
- * Choices that what hosts a rank makes, and no user needs to: see {@link RankContext#tuning}. The
- * ranks of a group must have the same {@link #stripeBytes}.
+ * Choices of the code that hosts a rank, which no user needs to make: see {@link
+ * RankContext#tuning}. All ranks of a group must have the same {@link #stripeBytes}; the rendezvous
+ * refuses others.
  *
  * @param spin how long a thread that waits in a collective spins before it sleeps. It does not spin
  *     if a host has more ranks than processors, or if the last waits were long
- * @param sockets who reads and writes sockets that are not encrypted
+ * @param sockets which threads read and write sockets that are not encrypted
  * @param stripeBytes how many bytes of a collective each of several connections to a peer gets at
  *     least
  */
@@ -18,7 +19,7 @@ public record RankTuning(Duration spin, Sockets sockets, long stripeBytes) {
   public static final RankTuning DEFAULT =
       new RankTuning(Duration.ofNanos(200_000), Sockets.DIRECT, 1L << 20);
 
-  /** Who reads and writes the sockets, once Netty has connected them. */
+  /** The threads that read and write sockets which Netty has connected. */
   public enum Sockets {
     /** The thread that runs a collective. */
     DIRECT,
@@ -33,7 +34,7 @@ public record RankTuning(Duration spin, Sockets sockets, long stripeBytes) {
     return new RankTuning(value, sockets, stripeBytes);
   }
 
-  /** Returns these choices with others who read and write sockets. */
+  /** Returns these choices with other threads at the sockets. */
   public RankTuning withSockets(Sockets value) {
     return new RankTuning(spin, value, stripeBytes);
   }

@@ -9,15 +9,13 @@ import java.util.List;
 import java.util.Properties;
 import org.sparkcollectives.config.ConfigEntry;
 import org.sparkcollectives.config.NearestName;
+import org.sparkcollectives.spi.CollectivesConfiguration;
 
 /**
  * The figures by which ranks predict how long each algorithm takes: the defaults, which were
  * measured, or those of a file of the user. Immutable.
  */
 public final class CostProfile {
-
-  /** The value of {@code spark.collectives.cost} that stands for the defaults. */
-  public static final String AUTO = "auto";
 
   /** The latency of a message. */
   static final ConfigEntry<Duration> LATENCY =
@@ -109,14 +107,14 @@ public final class CostProfile {
   /**
    * Returns the profile that {@code spark.collectives.cost} names. Reads a file.
    *
-   * @param setting {@value #AUTO}, or the path of a properties file; figures that it lacks have
-   *     their defaults
+   * @param setting {@link CollectivesConfiguration#AUTO}, or the path of a properties file; figures
+   *     that it lacks have their defaults
    * @throws IllegalArgumentException if the file cannot be read, has a figure that there is not, or
    *     one that is malformed; names the file
    */
   public static CostProfile of(String setting) {
     Properties given = new Properties();
-    if (setting.equals(AUTO)) {
+    if (setting.equals(CollectivesConfiguration.AUTO)) {
       return new CostProfile(given);
     }
     try (Reader file = Files.newBufferedReader(Path.of(setting))) {
@@ -147,7 +145,8 @@ public final class CostProfile {
 
   private static IllegalArgumentException refused(String setting, String why, Exception cause) {
     return new IllegalArgumentException(
-        "The cost profile \"" + setting + "\" (spark.collectives.cost) " + why, cause);
+        "The cost profile \"" + setting + "\" (" + CollectivesConfiguration.COST.key() + ") " + why,
+        cause);
   }
 
   private <T> T get(ConfigEntry<T> entry) {

@@ -98,8 +98,7 @@ final class FirstGroup {
                       deadline,
                       name,
                       size,
-                      AgreedSettings.of(
-                          size, resolved, context.configuration(), assembly.costs().toString()),
+                      AgreedSettings.of(size, resolved, context, assembly.costs().toString()),
                       context)
                   .join(self, options.description())
               : Membership.withoutPeers(name, options.description(), self, size);

@@ -8,6 +8,7 @@ import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.config.ConfigEntry;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.spi.CollectivesConfiguration;
+import org.sparkcollectives.spi.RankContext;
 
 /**
  * The settings that must be the same on all ranks of a group: its size, and everything that decides
@@ -34,14 +35,17 @@ public record AgreedSettings(List<Term> terms) {
    * Returns the settings of a rank.
    *
    * @param options which leave nothing open
+   * @param context what hosts it
    * @param costs by which it chooses algorithms
    */
   public static AgreedSettings of(
-      int size, GroupOptions options, Configuration configuration, String costs) {
+      int size, GroupOptions options, RankContext context, String costs) {
+    Configuration configuration = context.configuration();
     List<Term> terms = new ArrayList<>();
     terms.add(new Term("with a world size of", Integer.toString(size)));
     terms.addAll(ofOptions(options));
     terms.add(new Term("with " + CollectivesConfiguration.COST.key() + " of", costs));
+    terms.add(new Term("with stripes of", context.tuning().stripeBytes() + " bytes"));
     for (ConfigEntry<?> each : ALIKE) {
       terms.add(new Term("with " + each.key() + " of", configuration.get(each).toString()));
     }
