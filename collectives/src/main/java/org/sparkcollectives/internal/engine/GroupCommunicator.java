@@ -1,21 +1,24 @@
 package org.sparkcollectives.internal.engine;
 
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.IntFunction;
-import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.sparkcollectives.internal.transport.Communicator;
 import org.sparkcollectives.internal.transport.GroupMemory;
+import org.sparkcollectives.internal.transport.HeapMemory;
 import org.sparkcollectives.internal.transport.Hierarchy;
+import org.sparkcollectives.internal.transport.Locality;
 import org.sparkcollectives.internal.transport.OperationHeader;
 import org.sparkcollectives.internal.transport.Pair;
 import org.sparkcollectives.internal.transport.Progress;
 import org.sparkcollectives.internal.transport.Reach;
 import org.sparkcollectives.internal.transport.Stripes;
 import org.sparkcollectives.internal.transport.heap.HeapRegion;
+import org.sparkcollectives.internal.transport.shm.ShmMemory;
+import org.sparkcollectives.internal.transport.shm.ShmRegion;
 import org.sparkcollectives.internal.work.RunAll;
+import org.sparkcollectives.spi.LogContext;
 
 /**
  * The peers of one rank in one group, each over the best path that there is to it. The topology is
@@ -24,68 +27,72 @@ import org.sparkcollectives.internal.work.RunAll;
 final class GroupCommunicator implements Communicator {
 
   private final int rank;
-  private final Pair[] pairs;
-  private final IntFunction<Pair> path;
+  private final GroupTransports transports;
   private final Progress progress;
-  private final Reach reach;
+  private final LogContext logContext;
+  private final Pair[] pairs;
+  private IntFunction<Pair> path;
+  private Optional<HeapRegion> heap = Optional.empty();
+  private Optional<ShmRegion> host = Optional.empty();
   private GroupMemory memory = GroupMemory.NONE;
   private Optional<Hierarchy> hierarchy = Optional.empty();
-  private Optional<HeapRegion> heap = Optional.empty();
-  private List<Runnable> abandoning = List.of();
   private Stripes stripes = Stripes.single(this);
   private Stripes stripesOfAll = stripes;
-  private Predicate<int[]> overTcpOnly = ranks -> false;
   private OperationHeader current;
 
   /**
-   * Creates a communicator with the path to each peer, which is requested when an algorithm first
-   * needs it.
+   * Creates a communicator without paths.
    *
-   * @param reach how far the ranks are from each other
    * @param progress what all paths share
+   * @param logContext of the rank
    */
-  GroupCommunicator(int rank, int size, IntFunction<Pair> path, Reach reach, Progress progress) {
+  GroupCommunicator(
+      int rank, GroupTransports transports, Progress progress, LogContext logContext) {
     this.rank = rank;
-    this.pairs = new Pair[size];
-    this.path = path;
-    this.reach = reach;
+    this.transports = transports;
     this.progress = progress;
+    this.logContext = logContext;
+    this.pairs = new Pair[transports.size()];
   }
 
   /**
-   * Sets where the ranks are. Called once, before the first operation.
+   * Sets over what the ranks reach each other; all ranks of the group find the same. Called once,
+   * before the first operation.
    *
-   * @param shared the memory that all of them see
-   * @param nodes how they are divided in nodes
-   * @param lent what the ranks of this JVM lend each other
-   * @param onFailure give back what this rank has published to others, after an operation has
-   *     failed
+   * @param pathTo a peer, which is asked for when an algorithm first needs it
+   * @param ofJvm what the ranks of each JVM share; empty if no ranks share one
+   * @param ofHost what all ranks of the group share; empty if they are on several hosts, or in one
+   *     JVM
    */
-  void locate(
-      GroupMemory shared,
-      Optional<Hierarchy> nodes,
-      Optional<HeapRegion> lent,
-      List<Runnable> onFailure) {
-    heap = lent;
-    memory = shared;
-    hierarchy = nodes;
-    abandoning = onFailure;
+  void connect(IntFunction<Pair> pathTo, Optional<HeapRegion> ofJvm, Optional<ShmRegion> ofHost) {
+    path = pathTo;
+    heap = ofJvm;
+    host = ofHost;
+    if (transports.isOneHeap() && heap.isPresent()) {
+      memory = new HeapMemory(heap.get());
+      return;
+    }
+    Locality hosts = transports.hosts();
+    host.ifPresent(region -> memory = new ShmMemory(region));
+    hierarchy =
+        heap.map(region -> Hierarchy.of(this, transports.nodes(), region, hosts))
+            .or(() -> Hierarchy.messages(this, 0, List.of(hosts)));
   }
 
-  /**
-   * Lets large operations use several stripes. Called once, before the first operation.
-   *
-   * @param onlyWay whether these ranks have no other path to each other
-   */
-  void stripe(Stripes all, Predicate<int[]> onlyWay) {
+  /** Lets large operations use several stripes. Called once, before the first operation. */
+  void stripe(Stripes all) {
     stripes = all;
-    overTcpOnly = onlyWay;
     stripesOfAll = stripesAmong(IntStream.range(0, size()).toArray());
   }
 
   /** Returns the operation that this rank is in. */
   OperationHeader current() {
     return current;
+  }
+
+  /** Runs what may log something of that operation. */
+  void logging(Runnable body) {
+    (current == null ? logContext : logContext.during(current.toString())).run(body);
   }
 
   @Override
@@ -118,7 +125,7 @@ final class GroupCommunicator implements Communicator {
 
   @Override
   public Reach reach() {
-    return reach;
+    return transports.hosts().nodes() == 1 ? Reach.HOST : Reach.NETWORK;
   }
 
   @Override
@@ -133,7 +140,7 @@ final class GroupCommunicator implements Communicator {
 
   @Override
   public Stripes stripesAmong(int... ranks) {
-    return overTcpOnly.test(ranks) ? stripes : Stripes.single(this);
+    return transports.areOverTcpOnly(ranks) ? stripes : Stripes.single(this);
   }
 
   @Override
@@ -148,8 +155,9 @@ final class GroupCommunicator implements Communicator {
 
   @Override
   public void abandon() {
-    List<Runnable> steps = new ArrayList<>(abandoning);
-    steps.add(0, progress::abandon);
-    RunAll.of(steps);
+    RunAll.of(
+        progress::abandon,
+        () -> heap.ifPresent(region -> logging(region::abandon)),
+        () -> host.ifPresent(ShmRegion::abandon));
   }
 }

@@ -38,17 +38,34 @@ public record GroupTransports(
             : Optional.empty());
   }
 
+  /** Returns the number of ranks. */
+  int size() {
+    return hosts.size();
+  }
+
   /** Returns whether all ranks see each other's heap. */
   boolean isOneHeap() {
     return heap && nodes.nodes() == 1;
   }
 
+  /** Returns whether all ranks see the memory of one host, and are not in one JVM. */
+  boolean isOneHost() {
+    return hosts.nodes() == 1 && nodes.nodes() > 1;
+  }
+
+  /** Returns the ranks that see the heap of this one; empty if no ranks of the group share one. */
+  Optional<int[]> inHeapOf(int rank) {
+    return heap && nodes.largest() > 1
+        ? Optional.of(nodes.ranks(nodes.node(rank)))
+        : Optional.empty();
+  }
+
   /** Returns how many ranks a rank reaches in which way. */
   public GroupStatistics.Paths paths(int rank) {
-    int heapPeers = heap ? nodes.ranks(nodes.node(rank)).length - 1 : 0;
-    int hostPeers = hosts.ranks(hosts.node(rank)).length - 1;
+    int heapPeers = heap ? nodes.sizeOf(nodes.node(rank)) - 1 : 0;
+    int hostPeers = hosts.sizeOf(hosts.node(rank)) - 1;
     int shared = Math.max(0, hostPeers - heapPeers);
-    return new GroupStatistics.Paths(heapPeers, shared, hosts.size() - 1 - heapPeers - shared);
+    return new GroupStatistics.Paths(heapPeers, shared, size() - 1 - heapPeers - shared);
   }
 
   /** Returns how many pairs of ranks may reach each other in which way. */
@@ -56,7 +73,7 @@ public record GroupTransports(
     int heapPairs = 0;
     int shared = 0;
     int tcp = 0;
-    for (int rank = 0; rank < hosts.size(); rank++) {
+    for (int rank = 0; rank < size(); rank++) {
       GroupStatistics.Paths peers = paths(rank);
       heapPairs += peers.heap();
       shared += peers.sharedMemory();

@@ -13,6 +13,7 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.internal.transport.LentTensorException;
 import org.sparkcollectives.internal.transport.MessageMismatch;
 import org.sparkcollectives.internal.transport.OperationHeader;
+import org.sparkcollectives.internal.transport.Pair;
 import org.sparkcollectives.internal.transport.Progress;
 import org.sparkcollectives.internal.transport.SharedRegion;
 import org.sparkcollectives.spi.tensor.HostTensor;
@@ -76,6 +77,15 @@ public final class HeapRegion implements SharedRegion {
     this.current = current;
   }
 
+  /**
+   * Returns a path to another rank of this JVM.
+   *
+   * @param peer as the group numbers it
+   */
+  public Pair pair(int peer) {
+    return new HeapPair(group, ranks[rank], peer, progress, current, this);
+  }
+
   @Override
   public int rank() {
     return rank;
@@ -99,8 +109,7 @@ public final class HeapRegion implements SharedRegion {
     progress.await(() -> phases.allPublished(operation) || mismatchedPeer() >= 0);
     if (!phases.allPublished(operation)) {
       // A message from a rank that publishes nothing: it is in another operation, and is told so.
-      new HeapPair(group, ranks[rank], ranks[mismatchedPeer()], progress, current, this)
-          .receive(NOTHING);
+      pair(ranks[mismatchedPeer()]).receive(NOTHING);
     }
     for (int peer = 0; peer < size(); peer++) {
       OperationHeader theirs = phases.publishedBy(peer, operation).header();

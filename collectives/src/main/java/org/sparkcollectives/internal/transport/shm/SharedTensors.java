@@ -182,7 +182,7 @@ public final class SharedTensors implements AutoCloseable {
   }
 
   /** Unmaps what the neighbours have published; when no thread can touch it any more. */
-  public synchronized void freeNeighbours() {
+  synchronized void freeNeighbours() {
     neighbours.values().forEach(SharedFile::close);
     neighbours.clear();
   }

@@ -21,10 +21,8 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * change after the ranks have agreed on it.
  *
  * @param shared what they share
- * @param current returns the operation that this rank is in
  */
-public record ShmMemory(ShmRegion shared, Supplier<OperationHeader> current)
-    implements GroupMemory {
+public record ShmMemory(ShmRegion shared) implements GroupMemory {
 
   private static final Set<OpType> STAGED =
       EnumSet.of(OpType.ALL_REDUCE, OpType.ALL_REDUCE_COALESCED);
@@ -40,7 +38,7 @@ public record ShmMemory(ShmRegion shared, Supplier<OperationHeader> current)
 
   @Override
   public Access open(Supplier<List<HostTensor>> published) {
-    OperationHeader header = current.get();
+    OperationHeader header = shared.inOperation();
     if (header.reduction() == ReduceOp.Kind.PREMUL_SUM) {
       return Access.NONE;
     }
@@ -76,7 +74,7 @@ public record ShmMemory(ShmRegion shared, Supplier<OperationHeader> current)
 
   @Override
   public SharedSlots slots() {
-    return shared.slotsFor(current.get());
+    return shared.slotsFor(shared.inOperation());
   }
 
   @Override
@@ -86,7 +84,7 @@ public record ShmMemory(ShmRegion shared, Supplier<OperationHeader> current)
 
   @Override
   public SharedStaging staging() {
-    return shared.stagingFor(current.get());
+    return shared.stagingFor(shared.inOperation());
   }
 
   @Override

@@ -100,6 +100,11 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
     this.inOperation = inOperation;
   }
 
+  /** Returns the operation that this rank is in. */
+  OperationHeader inOperation() {
+    return inOperation.get();
+  }
+
   /** Returns this region, if all ranks publish tensors in it for this operation; else null. */
   public SharedRegion regionFor(OperationHeader header, List<HostTensor> published) {
     if (size == 1 || header.count() * header.dtype().bytes() <= SharedSlots.MOST_BYTES) {
@@ -338,7 +343,9 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
     }
   }
 
-  /** Unmaps what all see; when no thread can touch it any more. */
+  /**
+   * Unmaps what all see, and what the others have published; when no thread can touch it any more.
+   */
   public void free() {
     if (file != null) {
       file.close();
@@ -346,5 +353,6 @@ public final class ShmRegion implements SharedRegion, PolledMemory {
     if (staging != null) {
       staging.free();
     }
+    tensors.freeNeighbours();
   }
 }
