@@ -49,10 +49,8 @@ class Job:
         self.ended = threading.Event()
         self.results: Dict[int, Any] = {}
         self.error: Optional[BaseException] = None
-        thread = InheritableThread
-        self._thread = (
-            thread(target=self._run, session=session) if remote else thread(target=self._run)
-        )
+        more = {"session": session} if remote else {}
+        self._thread = InheritableThread(target=self._run, name="collectives-job", **more)
         self._thread.daemon = True
 
     def start(self) -> None:
