@@ -5,11 +5,13 @@ import decimal
 import json
 import logging
 import os
+import re
 import urllib.request
 
 import numpy as np
 import pytest
 
+from lightgbm_ranks import Meeting, ThreadGroup
 from spark_collectives.lightgbm import LGBMClassifier, LGBMRanker, LGBMRegressor
 
 lightgbm = pytest.importorskip("lightgbm", reason="lightgbm is not installed")
@@ -356,6 +358,57 @@ def test_one_class_is_refused(spark):
     rows = spark.range(8).selectExpr("array(double(id)) as features", "1 as label")
     with pytest.raises(ValueError, match="All labels are 1, and a classifier needs two classes"):
         LGBMClassifier(num_workers=2).fit(rows)
+
+
+def with_leaf(value):
+    """Return the text of a model, a leaf of which has this value."""
+    data = lightgbm.Dataset(np.arange(200.0).reshape(100, 2), np.arange(100.0))
+    text = lightgbm.train({"verbosity": -1}, data, 1).model_to_string()
+    leaves = re.search(r"leaf_value=(\S+) (\S+)", text)
+    return text.replace(leaves[0], f"leaf_value={leaves[1]} {value}")
+
+
+#: Parameters, weights and a first model with which LightGBM gives a leaf a value that is no number.
+NO_NUMBERS = {
+    "weights of 0": ({"objective": "poisson"}, 0.0, None),
+    "a large learning rate": ({"learning_rate": 1.7e308}, 1.0, None),
+    "a model with NaN": ({}, 1.0, "nan"),
+}
+
+
+@pytest.mark.parametrize("kind", NO_NUMBERS)
+def test_a_model_with_a_leaf_that_is_no_number_is_refused(monkeypatch, kind):
+    from spark_collectives import _groups
+    from spark_collectives.lightgbm._fit_task import FitTask
+
+    params, weight, leaf = NO_NUMBERS[kind]
+    table = pa.table(
+        {
+            "features": pa.array([[float(i)] * 2 for i in range(100)]),
+            "label": np.arange(100.0) * 5,
+            "weight": np.full(100, weight),
+        }
+    )
+    task = FitTask(
+        params={"verbosity": -1, **params},
+        objective="regression",
+        rounds=2,
+        classifies=False,
+        class_weight=None,
+        feature_names=[],
+        categorical=[],
+        spreads=True,
+        bin_construction="shared",
+        checkpoint_rounds=0,
+        init_model=leaf and with_leaf(leaf),
+        callbacks=[],
+        feval=None,
+    )
+    group = ThreadGroup(0, Meeting(1))
+    monkeypatch.setattr(_groups, "world", lambda: group)
+    refusal = task.on_rows(table.to_batches()).refusal
+    assert isinstance(refusal, ValueError)
+    assert re.match(r"A leaf of the model has the value (-?inf|nan): are all", str(refusal))
 
 
 def test_names_of_columns_need_not_be_ascii(spark):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Tuple
 
 import numpy as np
@@ -15,6 +16,9 @@ from .training import Prepared, prepare
 
 _VALIDATION_NAME = "validation"
 
+#: Of LightGBM's text, a leaf's value that is no number, such as that of rows whose weights are 0.
+_NO_NUMBER = re.compile(r"^leaf_(?:value|const|coeff)=.*?(-?(?:nan|inf))", re.MULTILINE)
+
 #: The first whole number that is not a double of its own.
 _MOST_LABEL = 2.0**53
 
@@ -22,7 +26,7 @@ _MOST_LABEL = 2.0**53
 class Fitted(NamedTuple):
     """What a rank returns."""
 
-    #: Why the ranks do not train. All of them have found it, so that no task fails.
+    #: Why there is no model. It is returned, so that no task fails.
     refusal: Optional[Exception] = None
     #: LightGBM's text of the model, of the first rank only.
     model: str = ""
@@ -68,12 +72,21 @@ class FitTask(NamedTuple):
         booster = prepared.train(self.feval, [*self.callbacks, *recorders])
         if prepared.group.rank != 0:
             return Fitted()
+        text = booster.model_to_string()
+        unusable = _NO_NUMBER.search(text)
+        if unusable:
+            return Fitted(
+                refusal=ValueError(
+                    f"A leaf of the model has the value {unusable[1]}: are all weights 0, is the "
+                    "learning rate too large, or has init_model such a leaf?"
+                )
+            )
         facts = {
             "best_iteration": int(booster.best_iteration),
             "evals_result": history,
             "classes": classes,
         }
-        return Fitted(None, booster.model_to_string(), facts, prepared.group.size)
+        return Fitted(None, text, facts, prepared.group.size)
 
     def _prepare(
         self, world: Any, batches: Iterator[Any]
