@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.sparkcollectives.testing.Warnings;
 
 /** Tests what a server does when a client does not read, or a reply cannot be written. */
 class TcpStoreConnectionTest {
@@ -128,7 +129,10 @@ class TcpStoreConnectionTest {
     channel.writeInbound(get(1, "never"));
     assertThat(table.waiterCount()).isEqualTo(1);
     failure = new OutOfMemoryError("no direct memory");
-    channel.writeInbound(get(2, "small"));
+    try (Warnings log = new Warnings(TcpStoreConnection.class)) {
+      channel.writeInbound(get(2, "small"));
+      assertThat(log.lines()).singleElement().asString().contains("as it cannot be served");
+    }
     assertThat(channel.isOpen()).isFalse();
     assertThat(table.waiterCount()).isZero();
   }

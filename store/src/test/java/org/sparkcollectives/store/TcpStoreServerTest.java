@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.net.TransportSecurity;
+import org.sparkcollectives.testing.Warnings;
 
 /** Tests the handle of the process that serves a TCP store. */
 @SuppressWarnings("try") // Closing early is what is tested.
@@ -70,6 +71,45 @@ class TcpStoreServerTest extends StoreContractTest {
     assertThat(server.awaitClientsGone(Duration.ofSeconds(30))).isTrue();
     while (server.table().waiterCount() > 0) {
       Thread.onSpinWait();
+    }
+  }
+
+  /** A value whose bytes cannot be read any more when they are sent. */
+  private static StoredValue unreadable() {
+    return new StoredValue() {
+      @Override
+      public int size() {
+        return 1;
+      }
+
+      @Override
+      public byte[] bytes() {
+        throw new IllegalStateException("the value's file is gone");
+      }
+    };
+  }
+
+  @Test
+  void aReplyThatCannotBeSentFailsTheCallsOfItsClientAtOnceAndIsInTheLog() {
+    server.table().set(List.of("unreadable"), List.of(unreadable()));
+    try (Warnings log = new Warnings(TcpStoreConnection.class);
+        Store client = TcpStore.connect("127.0.0.1", server.port(), LONG);
+        Store other = TcpStore.connect("127.0.0.1", server.port(), LONG)) {
+      CompletableFuture<byte[]> blocked = CompletableFuture.supplyAsync(() -> client.get("never"));
+      while (server.table().waiterCount() == 0) {
+        Thread.onSpinWait();
+      }
+      assertThatThrownBy(() -> client.get("unreadable"))
+          .isInstanceOf(StoreConnectionException.class)
+          .hasMessageContaining("127.0.0.1:" + server.port());
+      assertThatThrownBy(() -> blocked.get(30, TimeUnit.SECONDS))
+          .hasCauseInstanceOf(StoreConnectionException.class);
+      assertThat(log.lines())
+          .singleElement()
+          .asString()
+          .contains("Closes the connection of the store client at /127.0.0.1:")
+          .contains("as it cannot be served");
+      assertThat(other.add("still here", 1)).isEqualTo(1);
     }
   }
 
