@@ -44,7 +44,8 @@ public abstract class FaultyRankContract {
 
   /**
    * Returns a path of each kind: in one JVM, over sockets of this thread and of an event loop, in
-   * parts, in shared memory, and between JVMs of several ranks. {@code -Dpaths} names others.
+   * parts, in shared memory, and between JVMs and nodes of several ranks. {@code -Dpaths} names
+   * others.
    */
   static List<Paths> paths() {
     return Paths.named(
@@ -55,7 +56,8 @@ public abstract class FaultyRankContract {
             Paths.STRIPED,
             Paths.SHM,
             Paths.MIXED,
-            Paths.INTERLEAVED));
+            Paths.INTERLEAVED,
+            Paths.NODES));
   }
 
   /** On an executor, this handler ends the process. */

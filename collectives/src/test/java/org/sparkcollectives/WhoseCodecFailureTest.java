@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.function.Supplier;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -20,6 +22,13 @@ class WhoseCodecFailureTest extends FaultyRankContract {
     Throwable thrown = new IllegalStateException("of a codec");
     thrown.initCause(new IllegalStateException("which it causes itself", thrown));
     return thrown;
+  }
+
+  /** Returns an object for each rank, of which that for {@code to} is the faulty one. */
+  private static List<String> objects(int to) {
+    List<String> objects = new ArrayList<>(Collections.nCopies(SIZE, "sound"));
+    objects.set(to, FaultyCodec.FAULTY);
+    return objects;
   }
 
   /** The group goes on, so only those are told for whom the object was. */
@@ -49,8 +58,11 @@ class WhoseCodecFailureTest extends FaultyRankContract {
                   String object = group.rank() == from ? FaultyCodec.FAULTY : "sound";
                   ObjectCollectives objects = group.objects();
                   boolean told = writes || group.rank() == GUILTY;
+                  boolean toldByOne = told && (group.rank() == from || group.rank() == to);
                   assertCodecNamed(told, fault, () -> objects.broadcast(object, from));
                   assertCodecNamed(told, fault, () -> objects.allGather(object));
+                  assertCodecNamed(toldByOne, fault, () -> objects.gather(object, to));
+                  assertCodecNamed(toldByOne, fault, () -> objects.scatter(objects(to), from));
                   if (group.rank() == from) {
                     assertCodecNamed(writes, fault, () -> objects.send(object, to));
                   } else if (group.rank() == to) {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -60,13 +61,25 @@ class WhoseFailureTest extends FaultyRankContract {
             group.reduceScatter(sound(count), with(tensor, SIZE, count), ReduceOp.SUM)),
     ALL_TO_ALL_FROM_LIST(
         (group, tensor, count) -> group.allToAll(parts(SIZE, count), with(tensor, SIZE, count))),
+    ALL_REDUCE_SPARSE((group, tensor, count) -> group.allReduce(sparse(tensor, count))),
     ALL_REDUCE_COALESCED(
         (group, tensor, count) -> group.allReduceCoalesced(with(tensor, 3, count), ReduceOp.SUM)),
+    BROADCAST_COALESCED_FROM(
+        (group, tensor, count) -> broadcastCoalesced(group, with(tensor, 3, count), GUILTY)),
+    BROADCAST_COALESCED_TO(
+        (group, tensor, count) -> broadcastCoalesced(group, with(tensor, 3, count), 0)),
     SEND((group, tensor, count) -> message(group, tensor, GUILTY, 2)),
     RECEIVE((group, tensor, count) -> message(group, tensor, 2, GUILTY)),
     RECEIVE_FIRST(
         (group, tensor, count) ->
-            group.rank() == GUILTY ? group.recvAny(tensor, 0) : message(group, tensor, 2, GUILTY));
+            group.rank() == GUILTY ? group.recvAny(tensor, 0) : message(group, tensor, 2, GUILTY)),
+    BATCH_SENT((group, tensor, count) -> batch(group, tensor, sound(count))),
+    BATCH_RECEIVED((group, tensor, count) -> batch(group, sound(count), tensor)),
+    BLOCK_SENT((group, tensor, count) -> block(group, tensor, sound(count))),
+    BLOCK_RECEIVED((group, tensor, count) -> block(group, sound(count), tensor));
+
+    /** Smaller tensors of a coalesced broadcast share a buffer. */
+    private static final int BUFFER_BYTES = 4 * LARGE;
 
     private final Call call;
 
@@ -76,7 +89,7 @@ class WhoseFailureTest extends FaultyRankContract {
 
     private interface Call {
 
-      /** Begins the operation; returns null if this rank has no part in it. */
+      /** Begins the operation; returns null if this rank has no part in it, or it has ended. */
       Work begin(ProcessGroup group, Tensor tensor, int count);
     }
 
@@ -93,6 +106,41 @@ class WhoseFailureTest extends FaultyRankContract {
 
     private static Tensor sound(int count) {
       return Tensor.allocate(DType.FLOAT32, count);
+    }
+
+    private static SparseTensor sparse(Tensor values, int count) {
+      long[] places = LongStream.range(0, count).toArray();
+      return SparseTensor.of(new long[] {count}, Tensor.of(places).reshape(1, count), values);
+    }
+
+    private static Work broadcastCoalesced(ProcessGroup group, List<Tensor> tensors, int root) {
+      group.broadcastCoalesced(tensors, BUFFER_BYTES, root);
+      return null;
+    }
+
+    /** Exchanges messages between the guilty rank and rank 2 in a batch. */
+    private static Work batch(ProcessGroup group, Tensor sent, Tensor received) {
+      if (group.rank() == GUILTY || group.rank() == 2) {
+        int peer = GUILTY + 2 - group.rank();
+        group
+            .batch(List.of(P2POp.send(sent, peer, 0), P2POp.recv(received, peer, 0)))
+            .forEach(Work::await);
+      }
+      return null;
+    }
+
+    /** Exchanges the same messages in a block of operations. */
+    private static Work block(ProcessGroup group, Tensor sent, Tensor received) {
+      if (group.rank() != GUILTY && group.rank() != 2) {
+        return null;
+      }
+      int peer = GUILTY + 2 - group.rank();
+      Coalescing block = group.coalesce();
+      try (block) {
+        group.send(sent, peer, 0);
+        group.recv(received, peer, 0);
+      }
+      return block.work();
     }
 
     private static Work message(ProcessGroup group, Tensor tensor, int from, int to) {

@@ -124,6 +124,12 @@ public final class FailureReports {
     }
   }
 
+  /** Reports what a call threw between its operations, and returns what the call then throws. */
+  public CollectiveException callFailed(String call, Throwable thrown) {
+    failed(thrown);
+    return state.failed() ? state.exceptionFor(call) : ownFailure(call, thrown);
+  }
+
   /**
    * Returns an executor for what no caller hears of: what it throws there ends the group, and never
    * the thread.

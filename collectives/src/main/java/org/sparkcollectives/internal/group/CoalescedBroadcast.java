@@ -71,7 +71,7 @@ final class CoalescedBroadcast {
       while (!underWay.isEmpty()) {
         receive(underWay.remove());
       }
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       awaitEnd(e);
       throw e;
     }
@@ -111,7 +111,7 @@ final class CoalescedBroadcast {
   /**
    * Waits until no operation uses a tensor of the caller any more, after one of them has failed.
    */
-  private void awaitEnd(RuntimeException failure) {
+  private void awaitEnd(Throwable failure) {
     while (!underWay.isEmpty()) {
       try {
         underWay.remove().work().await();

@@ -8,6 +8,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import org.sparkcollectives.AlgorithmChoices;
 import org.sparkcollectives.Coalescing;
+import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.CommLabel;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.Device;
@@ -175,7 +176,13 @@ abstract class GroupHandle implements ProcessGroup {
               }
               return CoalescedBroadcast.describe(tensors, bufferBytes, root);
             });
-    new CoalescedBroadcast(view(parts, timeout), List.copyOf(tensors), root).run(bufferBytes);
+    try {
+      new CoalescedBroadcast(view(parts, timeout), List.copyOf(tensors), root).run(bufferBytes);
+    } catch (CollectiveException e) {
+      throw e;
+    } catch (RuntimeException | Error e) { // Of a copy: the others wait for what this rank sends.
+      throw group.monitor().reports().callFailed(operation, e);
+    }
   }
 
   @Override
