@@ -14,15 +14,15 @@ import report
 
 OPERATIONS = ["all-reduce", "broadcast", "all-gather", "reduce-scatter", "all-to-all", "barrier"]
 PATHS = {
-    "jvm": ("Ranks in one JVM", ["--threads={ranks}"], ["Gloo tcp", "MPI shm"]),
-    "host": ("Processes of one host, private arrays", ["--processes={ranks}"], ["Gloo tcp", "MPI shm"]),
+    "jvm": ("one JVM", ["--threads={ranks}"], ["Gloo tcp", "MPI shm"]),
+    "host": ("shared memory", ["--processes={ranks}"], ["Gloo tcp", "MPI shm"]),
     "mapping": (
-        "Processes of one host, tensors of group.allocate",
+        "shared memory, group.allocate",
         ["--processes={ranks}", "--memory=group"],
         ["Gloo tcp", "MPI shm"],
     ),
     "tcp": ("TCP", ["--processes={ranks}", "--transports=tcp"], ["Gloo tcp", "MPI tcp"]),
-    "spark": ("Tasks of a Spark stage, local-cluster[2,2,1024]", ["--ranks={ranks}", "--compare"], []),
+    "spark": ("Spark stage, one executor", ["--ranks={ranks}", "--compare"], []),
 }
 
 # The bare path, which small sizes are compared with.

@@ -17,7 +17,7 @@ final class ComparisonPlot {
   /** Draws the plot. Arguments: the file of the comparison, and the picture to write. */
   public static void main(String[] args) throws IOException {
     JsonNode comparison = new ObjectMapper().readTree(Path.of(args[0]).toFile());
-    of(comparison).write(Path.of(args[1]));
+    of(comparison).writeTimes(Path.of(args[1]));
   }
 
   /** Returns the plot of all-reduce, or of the first operation if all-reduce was not measured. */
@@ -46,6 +46,9 @@ final class ComparisonPlot {
             name -> {
               double micros = row.get("micros").get(name).asDouble();
               boolean ours = name.equals(RankBenchmark.IMPLEMENTATION);
+              if (!ours) {
+                plot.isPeer(name);
+              }
               // The figures of a peer are the same for each of our paths, so they are added once.
               if (ours || !plot.has(name, bytes)) {
                 plot.add(ours ? path : name, bytes, micros, factor * bytes / micros / 1e3);

@@ -5,14 +5,19 @@ import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
+import java.util.function.ToDoubleFunction;
 import javax.imageio.ImageIO;
 import org.knowm.xchart.BitmapEncoder;
 import org.knowm.xchart.XYChart;
 import org.knowm.xchart.XYChartBuilder;
 import org.knowm.xchart.style.Styler.LegendPosition;
+import org.knowm.xchart.style.XYStyler;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
 /** Curves by size, both axes logarithmic: the time, and below it the bus bandwidth. */
@@ -20,12 +25,21 @@ final class ResultPlot {
 
   private static final int WIDTH = 900;
   private static final int HEIGHT = 450;
+  private static final Color[] OURS = {
+    new Color(0x08306B), new Color(0x2171B5), new Color(0x4BA3DB), new Color(0x9ECAE1)
+  };
+  private static final Color[] OTHERS = {
+    new Color(0xE6862B), new Color(0x9A9A9A), new Color(0x555555), new Color(0xC62828)
+  };
+  private static final String[] TIMES = {"ns", "µs", "ms", "s", "1000 s"};
+  private static final String[] SIZES = {"B", "kB", "MB", "GB", "TB"};
 
   /** One point of a curve. */
   record Point(long bytes, double micros, double bandwidth) {}
 
   private final String title;
   private final Map<String, List<Point>> curves = new LinkedHashMap<>();
+  private final Set<String> peers = new HashSet<>();
 
   ResultPlot(String title) {
     this.title = title;
@@ -51,49 +65,81 @@ final class ResultPlot {
         .add(new Point(Math.max(1, bytes), micros, bandwidth));
   }
 
+  /** Draws a curve thinner and in other colours than ours. */
+  void isPeer(String curve) {
+    peers.add(curve);
+  }
+
   /** Returns whether a curve has a point at a size. */
   boolean has(String curve, long bytes) {
     return curves.getOrDefault(curve, List.of()).stream()
         .anyMatch(point -> point.bytes() == Math.max(1, bytes));
   }
 
-  /** Writes a PNG. Needs no screen. */
+  /** Writes a PNG of both. Needs no screen. */
   void write(Path file) throws IOException {
-    System.setProperty("java.awt.headless", "true");
-    XYChart times = chart(title, "median time (us)");
-    XYChart bandwidths = chart("", "bus bandwidth (GB/s)");
-    curves.forEach(
-        (name, points) -> {
-          double[] bytes = points.stream().mapToDouble(Point::bytes).toArray();
-          add(times, name, bytes, points.stream().mapToDouble(Point::micros).toArray());
-          double[] speeds = points.stream().mapToDouble(Point::bandwidth).toArray();
-          if (speeds[0] > 0) {
-            add(bandwidths, name, bytes, speeds);
-          }
-        });
     BufferedImage picture = new BufferedImage(WIDTH, 2 * HEIGHT, BufferedImage.TYPE_INT_RGB);
-    picture.getGraphics().drawImage(BitmapEncoder.getBufferedImage(times), 0, 0, null);
-    picture.getGraphics().drawImage(BitmapEncoder.getBufferedImage(bandwidths), 0, HEIGHT, null);
+    picture.getGraphics().drawImage(times(), 0, 0, null);
+    picture.getGraphics().drawImage(bandwidths(), 0, HEIGHT, null);
     ImageIO.write(picture, "png", file.toFile());
   }
 
-  private static void add(XYChart chart, String name, double[] x, double[] y) {
-    chart.addSeries(name, x, y).setMarker(SeriesMarkers.CIRCLE);
+  /** Writes a PNG of the times only. Needs no screen. */
+  void writeTimes(Path file) throws IOException {
+    ImageIO.write(times(), "png", file.toFile());
   }
 
-  private static XYChart chart(String title, String axis) {
+  private BufferedImage times() {
+    XYChart chart = chart(title, "median time", Point::micros);
+    // Whole units at every third power of ten.
+    chart.getStyler().setyAxisTickLabelsFormattingFunction(micros -> label(micros * 1e3, TIMES));
+    return BitmapEncoder.getBufferedImage(chart);
+  }
+
+  private BufferedImage bandwidths() {
+    return BitmapEncoder.getBufferedImage(chart("", "bus bandwidth (GB/s)", Point::bandwidth));
+  }
+
+  /** Returns a power of ten with its unit: 100000 bytes are 100 kB. */
+  static String label(double value, String... units) {
+    int thousands = (int) Math.floor(Math.log10(value) / 3 + 1e-9);
+    int unit = Math.max(0, Math.min(units.length - 1, thousands));
+    return String.format(Locale.ROOT, "%.0f %s", value / Math.pow(1000, unit), units[unit]);
+  }
+
+  private XYChart chart(String heading, String axis, ToDoubleFunction<Point> value) {
+    System.setProperty("java.awt.headless", "true");
     XYChart chart =
         new XYChartBuilder()
             .width(WIDTH)
             .height(HEIGHT)
-            .title(title)
-            .xAxisTitle("bytes")
+            .title(heading)
+            .xAxisTitle("size")
             .yAxisTitle(axis)
             .build();
-    chart.getStyler().setXAxisLogarithmic(true);
-    chart.getStyler().setYAxisLogarithmic(true);
-    chart.getStyler().setLegendPosition(LegendPosition.OutsideE);
-    chart.getStyler().setChartBackgroundColor(Color.WHITE);
+    XYStyler style = chart.getStyler();
+    style.setXAxisLogarithmic(true);
+    style.setYAxisLogarithmic(true);
+    style.setxAxisTickLabelsFormattingFunction(bytes -> label(bytes, SIZES));
+    style.setLegendPosition(LegendPosition.OutsideE);
+    style.setLegendBorderColor(Color.WHITE);
+    style.setChartBackgroundColor(Color.WHITE);
+    int ours = 0;
+    int others = 0;
+    for (Map.Entry<String, List<Point>> curve : curves.entrySet()) {
+      boolean peer = peers.contains(curve.getKey());
+      Color color = peer ? OTHERS[others++ % OTHERS.length] : OURS[ours++ % OURS.length];
+      List<Point> points = curve.getValue();
+      double[] values = points.stream().mapToDouble(value).toArray();
+      if (values[0] > 0) {
+        chart
+            .addSeries(curve.getKey(), points.stream().mapToDouble(Point::bytes).toArray(), values)
+            .setMarker(SeriesMarkers.CIRCLE)
+            .setMarkerColor(color)
+            .setLineColor(color)
+            .setLineWidth(peer ? 1.5f : 3f);
+      }
+    }
     return chart;
   }
 }

@@ -36,4 +36,13 @@ class ComparisonPlotTest {
     ResultPlot plot = plot(table("TCP", "broadcast", "\"spark-collectives\": 30"));
     assertThat(plot.has("TCP", 4)).isTrue();
   }
+
+  @Test
+  void axesHaveUnits() {
+    assertThat(ResultPlot.label(1, "B", "kB")).isEqualTo("1 B");
+    assertThat(ResultPlot.label(100, "B", "kB")).isEqualTo("100 B");
+    assertThat(ResultPlot.label(1000, "B", "kB")).isEqualTo("1 kB");
+    assertThat(ResultPlot.label(1e5, "B", "kB")).isEqualTo("100 kB");
+    assertThat(ResultPlot.label(1e7, "B", "kB")).as("the last unit goes on").isEqualTo("10000 kB");
+  }
 }
