@@ -6,9 +6,14 @@ import static org.apache.spark.sql.functions.lit;
 
 import java.io.Serializable;
 import java.util.Iterator;
+import java.util.function.Predicate;
+import org.apache.spark.ml.linalg.SQLDataTypes;
 import org.apache.spark.ml.linalg.Vector;
 import org.apache.spark.sql.Dataset;
 import org.apache.spark.sql.Row;
+import org.apache.spark.sql.types.DataType;
+import org.apache.spark.sql.types.DataTypes;
+import org.apache.spark.sql.types.NumericType;
 
 /** Reads the columns of a dataset that a training needs: features, label, weight, validation. */
 record DatasetRows(LightGbmColumns columns) implements Serializable {
@@ -19,12 +24,35 @@ record DatasetRows(LightGbmColumns columns) implements Serializable {
   private static final int LABEL = 1;
   private static final int WEIGHT = 2;
   private static final int VALIDATION = 3;
+  private static final String A_NUMBER = "a number: cast it, or index it with StringIndexer";
 
   /** The rows of a rank. */
   public record Read(TrainingRows train, TrainingRows validation) {}
 
-  /** Returns the columns. */
+  /**
+   * Returns the columns.
+   *
+   * @throws IllegalArgumentException naming a column whose type is not what it must be. To cast it
+   *     here would turn texts into nulls, and a null is a row to train on where it should say
+   *     whether to
+   */
   public Dataset<Row> of(Dataset<?> dataset) {
+    require(
+        dataset,
+        columns.features(),
+        SQLDataTypes.VectorType()::equals,
+        "a vector: see VectorAssembler");
+    require(dataset, columns.label(), DatasetRows::isNumber, A_NUMBER);
+    if (!columns.weight().isEmpty()) {
+      require(dataset, columns.weight(), DatasetRows::isNumber, A_NUMBER);
+    }
+    if (!columns.validation().isEmpty()) {
+      require(
+          dataset,
+          columns.validation(),
+          DataTypes.BooleanType::equals,
+          "a boolean: compare it with the value that marks validation rows");
+    }
     return dataset.select(
         col(columns.features()),
         col(columns.label()).cast("double"),
@@ -32,6 +60,19 @@ record DatasetRows(LightGbmColumns columns) implements Serializable {
         columns.validation().isEmpty()
             ? lit(false)
             : coalesce(col(columns.validation()).cast("boolean"), lit(false)));
+  }
+
+  private static void require(
+      Dataset<?> dataset, String column, Predicate<DataType> fits, String wanted) {
+    DataType type = dataset.select(col(column)).schema().apply(0).dataType();
+    if (!fits.test(type)) {
+      throw new IllegalArgumentException(
+          "The column " + column + " is of type " + type.simpleString() + " and must be " + wanted);
+    }
+  }
+
+  private static boolean isNumber(DataType type) {
+    return type instanceof NumericType || type.equals(DataTypes.BooleanType);
   }
 
   /**

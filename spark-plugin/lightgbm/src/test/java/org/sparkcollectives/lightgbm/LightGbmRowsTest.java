@@ -1,6 +1,7 @@
 package org.sparkcollectives.lightgbm;
 
 import static org.apache.spark.sql.functions.col;
+import static org.apache.spark.sql.functions.expr;
 import static org.apache.spark.sql.functions.lit;
 import static org.apache.spark.sql.functions.when;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -25,6 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Training on rows as SQL leaves them: in any partitions, with nulls, with any labels. */
 class LightGbmRowsTest {
@@ -195,6 +197,48 @@ class LightGbmRowsTest {
     assertThatThrownBy(() -> weighted.fit(withNull))
         .hasStackTraceContaining("column " + column)
         .hasStackTraceContaining("is null");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "features, 'array(1.0D, 2.0D)', array<double>, a vector",
+    "features, number, int, a vector",
+    "label, 'cast(label as string)', string, a number",
+    "label, current_date(), date, a number",
+    "w, '\"much\"', string, a number",
+    "held, '\"validation\"', string, a boolean",
+    "held, '\"true\"', string, a boolean",
+    "held, number, int, a boolean",
+    "held, 'cast(number as double)', double, a boolean"
+  })
+  void aColumnOfAnotherTypeIsRefusedByName(
+      String column, String expression, String type, String wanted) {
+    LightGbm training =
+        CLASSIFIER.withColumns(LightGbmColumns.defaults().withWeight("w").withValidation("held"));
+    Dataset<Row> all = rows.withColumn("w", lit(1.0)).withColumn("held", col("number").lt(60));
+
+    for (String ansi : new String[] {"true", "false"}) {
+      spark.conf().set("spark.sql.ansi.enabled", ansi);
+      try {
+        assertThatThrownBy(() -> training.fit(all.withColumn(column, expr(expression))))
+            .as("ANSI %s", ansi)
+            .isInstanceOf(IllegalArgumentException.class)
+            .hasMessageContaining("column " + column + " is of type " + type)
+            .hasMessageContaining(wanted);
+      } finally {
+        spark.conf().unset("spark.sql.ansi.enabled");
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"cast(label as int)", "label = 1", "cast(label as decimal(3,1))", "float(label)"})
+  void labelsAndWeightsMayBeOfAnyNumericType(String expression) {
+    LightGbm weighted = CLASSIFIER.withColumns(LightGbmColumns.defaults().withWeight("w"));
+
+    assertKnowsTheRows(
+        weighted.fit(rows.withColumn("w", lit(true)).withColumn("label", expr(expression))));
   }
 
   @Test
