@@ -4,13 +4,20 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.gpu.cuda.CudaDevice;
+import org.sparkcollectives.store.Backoff;
 
 /**
  * A communicator with its stream and its queue of operations, created when the first operation
- * needs it. Operations start in the order in which they were added.
+ * needs it. Operations start in the order in which they were added. One thread at a time uses the
+ * communicator: it launches operations, or has exclusive use of it for anything else, such as a
+ * split.
  *
  * <p>While the communicator does not exist, operations are queued, and a separate thread creates
  * it. So no caller waits for its peers, and ranks that meet each other in different orders do not
@@ -22,33 +29,48 @@ import org.sparkcollectives.gpu.cuda.CudaDevice;
  */
 final class CommunicatorQueue {
 
+  /** The interval at which a thread that waits for the lock checks its deadline. */
+  private static final long CHECK_MILLIS = 100;
+
+  private static final long PAUSE_NANOS = TimeUnit.MICROSECONDS.toNanos(200);
+
   private final Nccl nccl;
   private final CudaDevice device;
   private final LazyCommunicator communicator;
-  private final DaemonThreads threads;
+  private final Object order = new Object();
+
+  /** The operations to be launched; those of one element start together. */
   private final Queue<List<NcclOperation>> waiting = new ConcurrentLinkedQueue<>();
 
-  private final LaunchedOperations launched = new LaunchedOperations();
+  /**
+   * The operations in the stream, in its order, which is the order in which they end. Added under
+   * the lock.
+   */
+  private final Queue<NcclOperation> launched = new ConcurrentLinkedQueue<>();
 
-  private final Object order = new Object();
-  private final CommunicatorLock lock;
+  /**
+   * Held by the thread that uses the communicator, also while that waits for NCCL in {@link
+   * Communicator#check}. An abort does not take it, and so ends the wait.
+   */
+  private final ReentrantLock lock = new ReentrantLock();
 
-  /** Guarded by the lock. */
-  private final ExclusiveUse exclusiveUse;
+  /** True while NCCL may be busy with an exclusive use, also with one that was given up. */
+  private boolean inProgress;
 
   /**
    * Creates an empty queue.
    *
    * @param communicator used by this queue alone
    */
-  CommunicatorQueue(
-      Nccl nccl, CudaDevice device, DaemonThreads threads, LazyCommunicator communicator) {
+  CommunicatorQueue(Nccl nccl, CudaDevice device, LazyCommunicator communicator) {
     this.nccl = nccl;
     this.device = device;
-    this.threads = threads;
     this.communicator = communicator;
-    this.lock = new CommunicatorLock(communicator.name());
-    this.exclusiveUse = new ExclusiveUse(device, communicator);
+  }
+
+  /** The calls of NCCL in an exclusive use. It must not wait longer than its deadline. */
+  interface Use<T> {
+    T run(Communicator communicator, Deadline deadline);
   }
 
   /**
@@ -62,13 +84,6 @@ final class CommunicatorQueue {
   /** Returns the communicator, which need not exist yet. */
   LazyCommunicator communicator() {
     return communicator;
-  }
-
-  /**
-   * Creates the communicator on a separate thread, because NCCL may not return, and waits for it.
-   */
-  void createNow(Duration timeout) {
-    communicator.createNow(timeout);
   }
 
   /**
@@ -89,10 +104,6 @@ final class CommunicatorQueue {
     } else {
       communicator.startCreating(this::drain);
     }
-  }
-
-  private boolean isUnwanted() {
-    return communicator.isUnwanted();
   }
 
   private void drain() {
@@ -126,7 +137,7 @@ final class CommunicatorQueue {
     if (communicator.failure() != null) {
       return communicator.failure();
     }
-    if (isEnded()) {
+    if (communicator.isEnded()) {
       return null;
     }
     try {
@@ -139,7 +150,7 @@ final class CommunicatorQueue {
       return null;
     } catch (RuntimeException | Error e) {
       // Failures caused by the end of the group end with the group.
-      return isEnded() ? null : e;
+      return communicator.isEnded() ? null : e;
     }
   }
 
@@ -149,7 +160,8 @@ final class CommunicatorQueue {
     operations.forEach(each -> each.beginIn(handle));
     own.exclusively(
         () -> {
-          exclusiveUse.awaitEarlier(own, Deadline.whileWanted(this::isUnwanted));
+          Deadline deadline = Deadline.whileWanted(communicator::isUnwanted);
+          awaitGivenUp(own, deadline);
           CommunicatorStream target = new CommunicatorStream(nccl, own, handle);
           own.checkBegun("ncclGroupStart", nccl.groupStart());
           int result;
@@ -159,7 +171,7 @@ final class CommunicatorQueue {
             // Called after an error too: the thread must not stay inside the group.
             result = nccl.groupEnd();
           }
-          own.check("ncclGroupEnd", result, Deadline.whileWanted(this::isUnwanted));
+          own.check("ncclGroupEnd", result, deadline);
           return own;
         });
     for (NcclOperation each : operations) {
@@ -169,23 +181,44 @@ final class CommunicatorQueue {
     }
   }
 
-  /** Returns the operations in the stream. */
-  LaunchedOperations launched() {
-    return launched;
+  /**
+   * Removes launched operations that are over, from the first on, until one is not. For one thread.
+   */
+  void removeWhile(Predicate<NcclOperation> isOver) {
+    for (NcclOperation first = launched.peek(); first != null; first = launched.peek()) {
+      if (!isOver.test(first)) {
+        return;
+      }
+      launched.remove();
+    }
   }
 
-  /** Returns whether all operations that were added are done. */
+  /** Returns whether all operations that were added have ended, successfully or not. */
   boolean isIdle() {
-    return waiting.isEmpty() && launched.areOver();
+    return waiting.isEmpty() && isStreamIdle();
+  }
+
+  private boolean isStreamIdle() {
+    return launched.stream().allMatch(each -> each.begun().work().isCompleted());
+  }
+
+  private void awaitStreamIdle(Deadline deadline) {
+    Backoff backoff = Backoff.every(PAUSE_NANOS);
+    while (!isStreamIdle()) {
+      deadline.check("the end of the operations in progress in " + this);
+      backoff.pause();
+    }
   }
 
   /**
-   * Uses the communicator for something other than an operation, while no operation starts in it.
+   * Uses the communicator for something other than an operation, while no operation starts in it
+   * and no other thread calls NCCL for it. Waits until the communicator exists, and NCCL has
+   * finished earlier uses.
    *
    * @throws GroupAbortedException if the communicator is gone, or about to be
    */
-  <T> T exclusively(Duration atMost, ExclusiveUse.Body<T> body) {
-    return exclusively(atMost, deadline -> {}, body);
+  <T> T exclusively(Duration atMost, Use<T> use) {
+    return exclusively(atMost, deadline -> {}, use);
   }
 
   /**
@@ -193,16 +226,16 @@ final class CommunicatorQueue {
    * lock up if operations are in progress while others are created out of it (user guide,
    * "ncclCommSplit").
    */
-  <T> T exclusivelyWhenIdle(Duration atMost, ExclusiveUse.Body<T> body) {
-    return exclusively(atMost, deadline -> launched.await(deadline, communicator.name()), body);
+  <T> T exclusivelyWhenIdle(Duration atMost, Use<T> use) {
+    return exclusively(atMost, this::awaitStreamIdle, use);
   }
 
-  private <T> T exclusively(Duration atMost, Consumer<Deadline> before, ExclusiveUse.Body<T> body) {
-    Deadline deadline = Deadline.in(atMost, this::isUnwanted);
-    lock.lock(deadline);
+  private <T> T exclusively(Duration atMost, Consumer<Deadline> before, Use<T> use) {
+    Deadline deadline = Deadline.in(atMost, communicator::isUnwanted);
+    lock(deadline);
     try {
       before.accept(deadline);
-      return exclusiveUse.run(deadline, body);
+      return run(use, deadline);
     } finally {
       lock.unlock();
       // Operations that were added meanwhile were left to the holder of the lock.
@@ -210,48 +243,57 @@ final class CommunicatorQueue {
     }
   }
 
-  /**
-   * Starts a thread that aborts a communicator which NCCL may still create out of this one. Does
-   * not block.
-   */
-  void abortLate(Communicator late) {
-    Communicator own = communicator.get();
-    threads.start(
-        "nccl-late",
-        () -> {
-          long previous = device.enter();
-          try {
-            late.abortLate(own);
-          } finally {
-            device.leave(previous);
-          }
-        });
-  }
-
-  /** Returns whether the communicator is released, or about to be. */
-  boolean isEnded() {
-    return communicator.isEnded();
-  }
-
-  /** Prevents any further use of the communicator, which must then be released. */
-  void end() {
-    communicator.end();
+  private <T> T run(Use<T> use, Deadline deadline) {
+    // An abort may have come before.
+    deadline.check("exclusive use of " + this);
+    long previous = device.enter();
+    try {
+      Communicator own = communicator.await(deadline);
+      return own.exclusively(
+          () -> {
+            awaitGivenUp(own, deadline);
+            inProgress = true;
+            T result = use.run(own, deadline);
+            inProgress = false;
+            return result;
+          });
+    } catch (NcclException e) {
+      // A failure after an abort is no error of NCCL's.
+      deadline.check("NCCL's answer for " + this);
+      throw e;
+    } finally {
+      device.leave(previous);
+    }
   }
 
   /**
-   * Aborts the operations in progress. Blocks as long as NCCL does, and as long as another thread
-   * is inside NCCL: none may be there when NCCL releases the communicator.
+   * Waits for an exclusive use that was given up: NCCL refuses every call for a communicator out of
+   * which it still creates another.
    */
-  void abort() {
-    communicator.abort();
+  private void awaitGivenUp(Communicator own, Deadline deadline) {
+    if (inProgress) {
+      own.check("earlier split or shrink", NcclResult.IN_PROGRESS, deadline);
+      inProgress = false;
+    }
+  }
+
+  private void lock(Deadline deadline) {
+    try {
+      while (!lock.tryLock(CHECK_MILLIS, TimeUnit.MILLISECONDS)) {
+        deadline.check("the lock of " + this);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new CollectiveException("Interrupted while " + this + " was in use", e);
+    }
   }
 
   /** Releases the communicator, on which no operation is in progress. May block for its peers. */
   void close(Duration atMost) {
     Communicator own = communicator.get();
-    if (!isEnded() && own != null) {
+    if (!communicator.isEnded() && own != null) {
       Deadline deadline = Deadline.in(atMost, () -> false);
-      lock.lock(deadline);
+      lock(deadline);
       long previous = device.enter();
       try {
         own.close(deadline.left());
@@ -260,17 +302,35 @@ final class CommunicatorQueue {
         lock.unlock();
       }
     }
-    abort();
+    communicator.abort();
   }
 
   /**
    * Waits until no thread holds the lock. After the end the holder is the last thread that uses the
-   * stream.
+   * stream. An interrupt flag is kept.
    *
    * @return false if that takes longer
    */
   boolean awaitUnused(Duration atMost) {
-    return lock.awaitUnlocked(atMost);
+    long end = System.nanoTime() + atMost.toNanos();
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          boolean free = lock.tryLock(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+          if (free) {
+            lock.unlock();
+          }
+          return free;
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
   }
 
   /**

@@ -69,7 +69,7 @@ final class GroupCommunicators {
             threads,
             context.operations()::hasFailed,
             factory);
-    return new CommunicatorQueue(nccl, device, threads, communicator);
+    return new CommunicatorQueue(nccl, device, communicator);
   }
 
   /** Returns the communicator of all ranks. */
@@ -105,7 +105,7 @@ final class GroupCommunicators {
    */
   void createNow(GroupCommunicators from) {
     parent = from;
-    all.createNow(context.timeout());
+    all.communicator().createNow(context.timeout());
   }
 
   private Communicator createForAll(String name, Deadline deadline) {
@@ -148,7 +148,7 @@ final class GroupCommunicators {
                                 ? nccl.commSplit(from.handle(), color, context.rank(), slot, config)
                                 : nccl.commShrink(
                                     from.handle(), excluded, slot, config, Nccl.SHRINK_DEFAULT)),
-                parent.all::abortLate));
+                parent.all.communicator()::abortLate));
   }
 
   /** Waits until the other communicator is no longer busy; the new one then gets ready. */
@@ -185,7 +185,7 @@ final class GroupCommunicators {
                       "ncclCommSplit",
                       limit,
                       () -> nccl.commSplit(from.handle(), Nccl.NO_COLOR, 0, slot, config)),
-              all::abortLate);
+              all.communicator()::abortLate);
           return from;
         });
   }
@@ -205,11 +205,11 @@ final class GroupCommunicators {
    */
   boolean startAborting() {
     // From now on no operation starts in them.
-    queues().forEach(CommunicatorQueue::end);
+    queues().forEach(each -> each.communicator().end());
     boolean all = true;
     for (CommunicatorQueue each : queues()) {
       try {
-        threads.start("nccl-abort", each::abort);
+        threads.start("nccl-abort", each.communicator()::abort);
       } catch (OutOfMemoryError e) {
         LOG.error("There is no thread to abort {}", each, e);
         all = false;
@@ -220,7 +220,7 @@ final class GroupCommunicators {
 
   /** Aborts the operations in progress. Blocks as long as NCCL does. */
   void abort() {
-    queues().forEach(CommunicatorQueue::abort);
+    queues().forEach(each -> each.communicator().abort());
   }
 
   /** Releases the communicators in good order. May block for the peers. */

@@ -246,6 +246,24 @@ final class LazyCommunicator {
     }
   }
 
+  /**
+   * Starts a thread that aborts a communicator which NCCL may still create out of this one. Does
+   * not block.
+   */
+  void abortLate(Communicator late) {
+    Communicator own = communicator;
+    threads.start(
+        "nccl-late",
+        () -> {
+          long previous = device.enter();
+          try {
+            late.abortLate(own);
+          } finally {
+            device.leave(previous);
+          }
+        });
+  }
+
   /** Destroys the stream, when the communicator is gone and nobody uses it any more. */
   void closeStream() {
     CudaStream own = stream;

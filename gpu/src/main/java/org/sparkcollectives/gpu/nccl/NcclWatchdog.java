@@ -83,7 +83,7 @@ final class NcclWatchdog implements AutoCloseable {
 
   private void poll() {
     Collection<CommunicatorQueue> all = queues.get();
-    all.forEach(each -> each.launched().removeWhile(this::isOver));
+    all.forEach(each -> each.removeWhile(this::isOver));
     long now = System.nanoTime();
     if (now - lastErrorCheck < ERROR_NANOS) {
       return;

@@ -46,7 +46,7 @@ final class CommunicatorFixture implements BeforeEachCallback, AfterEachCallback
 
   @Override
   public void afterEach(ExtensionContext test) {
-    queue.abort();
+    queue.communicator().abort();
     assertThat(threads.join(LIMIT)).isTrue();
     queue.release();
     events.close();
@@ -87,7 +87,6 @@ final class CommunicatorFixture implements BeforeEachCallback, AfterEachCallback
         new CommunicatorQueue(
             nccl,
             device,
-            threads,
             new LazyCommunicator(
                 device, "the communicator of the test", false, threads, () -> false, factory));
   }

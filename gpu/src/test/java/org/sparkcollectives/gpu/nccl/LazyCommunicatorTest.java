@@ -26,7 +26,7 @@ final class LazyCommunicatorTest {
   void anInterruptEndsTheWaitForACommunicator() {
     fixture.useQueue(2, created -> {});
     Thread.currentThread().interrupt();
-    assertThatThrownBy(() -> queue().createNow(LIMIT))
+    assertThatThrownBy(() -> queue().communicator().createNow(LIMIT))
         .isInstanceOf(CollectiveException.class)
         .hasMessageContaining("Interrupted")
         .hasMessageContaining("ncclCommInitRankConfig of the communicator of the test");
@@ -35,7 +35,7 @@ final class LazyCommunicatorTest {
 
   @Test
   void noCommunicatorIsCreatedAfterTheAbort() {
-    queue().abort();
+    queue().communicator().abort();
     CommunicatorFixture.Begun begun = new CommunicatorFixture.Begun();
     NcclOperation operation = fixture.operation(begun);
     fixture.launch(operation);
@@ -65,7 +65,7 @@ final class LazyCommunicatorTest {
   @Test
   void theWaitForACommunicatorTimesOutAlsoIfNcclDoesNotReturn() {
     CountDownLatch gate = fixture.nccl.faults().hang("ncclCommInitRankConfig");
-    assertThatThrownBy(() -> queue().createNow(Duration.ofMillis(100)))
+    assertThatThrownBy(() -> queue().communicator().createNow(Duration.ofMillis(100)))
         .isInstanceOf(CollectiveException.class)
         .hasMessageContaining("not returned from the creation of the communicator of the test");
     gate.countDown();

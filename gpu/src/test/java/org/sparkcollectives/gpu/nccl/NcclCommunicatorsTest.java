@@ -183,7 +183,7 @@ class NcclCommunicatorsTest {
                         .anyMatch(
                             frame ->
                                 (frame.getClassName() + "#" + frame.getMethodName())
-                                    .endsWith(".LaunchedOperations#await")),
+                                    .endsWith(".CommunicatorQueue#awaitStreamIdle")),
                 () -> "nobody waits");
             assertThat(first.isCompleted()).isFalse();
             assertThat(gpus.nccl().calls()).doesNotContain("ncclCommSplit");

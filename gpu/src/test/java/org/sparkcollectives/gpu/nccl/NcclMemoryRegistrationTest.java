@@ -27,10 +27,10 @@ final class NcclMemoryRegistrationTest {
 
   @Test
   void memoryIsAllocatedAlsoAfterTheCommunicatorWasAborted() {
-    queue().createNow(LIMIT);
+    queue().communicator().createNow(LIMIT);
     NcclMemory memory = new NcclMemory(fixture.nccl, fixture.device, new DaemonThreads("0"));
     memory.use(queue().communicator().get(), queue());
-    queue().abort();
+    queue().communicator().abort();
     assertThat(memory.allocate(DType.FLOAT32, 8).count()).isEqualTo(8);
     memory.deregister();
     memory.free();
@@ -52,7 +52,7 @@ final class NcclMemoryRegistrationTest {
             throw new AssertionError(e);
           }
         });
-    Thread creation = CommunicatorFixture.start(() -> queue().createNow(LIMIT));
+    Thread creation = CommunicatorFixture.start(() -> queue().communicator().createNow(LIMIT));
     used.await();
     DeviceTensor tensor = DeviceTensor.allocate(fixture.device, DType.FLOAT32, 8);
     CompletableFuture<MemoryRegistration> registered =
@@ -70,7 +70,7 @@ final class NcclMemoryRegistrationTest {
 
   @Test
   void deregistrationDoesNotWaitForACommunicatorWithoutRegisteredMemory() {
-    queue().createNow(LIMIT);
+    queue().communicator().createNow(LIMIT);
     NcclMemory memory = new NcclMemory(fixture.nccl, fixture.device, fixture.threads);
     memory.use(queue().communicator().get(), queue());
     queue()

@@ -33,7 +33,7 @@ final class NcclWatchdogTest {
             throw new AssertionError("no operation needs it");
           });
   private final CommunicatorQueue queue =
-      new CommunicatorQueue(new FakeNccl(cuda), device, threads, communicator);
+      new CommunicatorQueue(new FakeNccl(cuda), device, communicator);
   private final NcclWatchdog watchdog = new NcclWatchdog(null, () -> List.of(queue));
   private final CompletableFuture<List<Tensor>> end = new CompletableFuture<>();
 
