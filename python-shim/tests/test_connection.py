@@ -6,6 +6,10 @@ import threading
 import pytest
 
 from spark_collectives import _codes, _connection, _frames, _handshake, _task, errors
+from spark_collectives._frames import Request
+from spark_collectives.reduce_op import ReduceOp
+
+TOO_MANY = [(1, 9, 0, 1, (1,))] * (1 << 16)
 
 
 def reply(content, status=_codes.DONE):
@@ -45,30 +49,31 @@ def test_a_reply_that_arrives_in_pieces_is_read_completely(pair):
     "request_, why",
     [
         ({"tag": 1 << 31}, "The tag must be from 0 to 2,147,483,647"),
-        ({"outputs": 1 << 16}, "65,535 arrays at the most, and 65,536 were given"),
-        ({"inputs": 1 << 16}, "65,535 arrays"),
+        ({"outputs": TOO_MANY}, "65,535 arrays at the most, and 65,536 were given"),
+        ({"inputs": TOO_MANY}, "65,535 arrays"),
         ({"peer": 1 << 40}, "range"),
     ],
 )
 def test_a_number_that_a_request_cannot_hold_is_refused(request_, why):
     with pytest.raises(ValueError, match=why):
-        _frames.request(12, **request_)
+        Request(12, **request_).encode()
 
 
 def test_a_request_has_the_layout_of_the_protocol(pair):
     connection, far = pair
     connection.post(
-        3,
-        flags=1,
-        reduction=2,
-        group=4,
-        peer=5,
-        tag=6,
-        timeout_ms=7,
-        factor=0.5,
-        outputs=[(1, 8, 64, 10, (10,))],
-        inputs=[(2, 9, 0, 12, (3, 4)), (3, 9, 0, 1, ())],
-        body=b"xyz",
+        Request(
+            3,
+            flags=1,
+            op=ReduceOp("PRODUCT", 2, 0.5),
+            group=4,
+            peer=5,
+            tag=6,
+            timeout_ms=7,
+            outputs=[(1, 8, 64, 10, (10,))],
+            inputs=[(2, 9, 0, 12, (3, 4)), (3, 9, 0, 1, ())],
+            body=b"xyz",
+        )
     )
     frame = far.recv(1000)
     assert struct.unpack_from("<IBBBBiiiqdHH", frame) == (127, 3, 1, 2, 0, 4, 5, 6, 7, 0.5, 1, 2)
@@ -95,14 +100,14 @@ def test_a_wait_for_a_jvm_that_hangs_ends_with_an_error(pair):
     with pytest.raises(errors.BridgeError, match="hangs"):
         connection.take(0.1)
     with pytest.raises(errors.BridgeError, match="hangs"):
-        connection.post(1)
+        connection.post(Request(1))
 
 
 def test_a_request_to_a_jvm_that_reads_nothing_ends_with_an_error(pair, monkeypatch):
     connection, _ = pair
     monkeypatch.setattr(_connection, "MARGIN_SECONDS", 0.1)
     with pytest.raises(errors.BridgeError, match="has read nothing"):
-        connection.post(1, body=bytes(10 << 20))
+        connection.post(Request(1, body=bytes(10 << 20)))
 
 
 def test_a_large_request_is_sent_completely(pair):
@@ -116,7 +121,7 @@ def test_a_large_request_is_sent_completely(pair):
 
     reader = threading.Thread(target=take)
     reader.start()
-    connection.post(1, body=body)
+    connection.post(Request(1, body=body))
     reader.join(30)
     assert bytes(taken[40:]) == body
 
@@ -131,9 +136,9 @@ def test_the_end_of_the_jvm_ends_a_wait(pair):
 def test_a_request_that_is_too_long_is_refused_and_the_connection_still_works(pair):
     connection, far = pair
     with pytest.raises(ValueError, match="at the most"):
-        connection.post(128, body=bytes(_frames.MAX_FRAME_BYTES))
+        connection.post(Request(128, body=bytes(_frames.MAX_FRAME_BYTES)))
     far.sendall(reply(b""))
-    assert connection.call(1).status == _codes.DONE
+    assert connection.call(Request(1)).status == _codes.DONE
 
 
 class Bridge:

@@ -23,23 +23,27 @@ class Jvm:
         self.signal = None
         self.signal_at = 0
 
-    def call(self, code, **request):
-        request.pop("patience", None)
+    def call(self, request, patience=0):
         try:
-            self.post(code, **request)
+            self.post(request)
         except BaseException:
             self.close("A call of this thread was interrupted")
             raise
-        return self.take(0)
+        return self.take(patience)
 
     @property
     def is_broken(self):
         return self.broken is not None
 
-    def post(self, code, *, outputs=(), inputs=(), body=b"", **_):
+    def post(self, request):
         assert self.broken is None
-        self.replies.append(self._answer(code, [*outputs, *inputs], body))
-        if code == _codes.ALL_REDUCE and self.signal is not None and self.begun == self.signal_at:
+        places = [*request.outputs, *request.inputs]
+        self.replies.append(self._answer(request.code, places, request.body))
+        if (
+            request.code == _codes.ALL_REDUCE
+            and self.signal is not None
+            and self.begun == self.signal_at
+        ):
             raise self.signal
 
     def _answer(self, code, places, body):

@@ -1,5 +1,6 @@
 """Asynchronous operations, with a simulated JVM."""
 
+import dataclasses
 import gc
 import struct
 import threading
@@ -27,9 +28,9 @@ class Jvm:
     def connection(self):
         return self
 
-    def call(self, code, **_):
+    def call(self, request, _patience):
         self.asked.set()
-        if code == _codes.AWAIT_WORK:
+        if request.code == _codes.AWAIT_WORK:
             assert self.done.wait(30)
         elif not self.done.is_set():
             return _frames.Reply(_codes.PENDING, b"")
@@ -225,12 +226,13 @@ class KeepingJvm(Task):
     def connection(self):
         return self
 
-    def call(self, code, body=b"", **_):
+    def call(self, request, _patience=0):
+        code = request.code
         if code == _codes.CLOSE_GROUP:
             self.closed = True
             self.closes()
         elif code in (_codes.TEST_WORK, _codes.AWAIT_WORK):
-            self.kept.remove(struct.unpack("<q", body)[0])
+            self.kept.remove(struct.unpack("<q", request.body)[0])
             return _frames.Reply(_codes.DONE, struct.pack("<i", -1))
         else:
             assert code == _codes.BARRIER and not self.closed
@@ -294,15 +296,18 @@ class SendingJvm(KeepingJvm):
         self.slow = slow
         self.asked = 0
 
-    def call(self, code, body=b"", **request):
+    def call(self, request, _patience=0):
+        code = request.code
         if code == _codes.ALLOCATE:
             return _frames.Reply(_codes.DONE, struct.pack("<i", 1))
         if code == _codes.WRITE:
             return _frames.Reply(_codes.DONE, b"")
         self.asked += code == _codes.TEST_WORK
-        if code == _codes.TEST_WORK and struct.unpack("<q", body)[0] <= self.slow:
+        if code == _codes.TEST_WORK and struct.unpack("<q", request.body)[0] <= self.slow:
             return _frames.Reply(_codes.PENDING, b"")
-        return super().call(_codes.BARRIER if code == _codes.SEND else code, body, **request)
+        if code == _codes.SEND:
+            request = dataclasses.replace(request, code=_codes.BARRIER)
+        return super().call(request)
 
 
 class ReducingJvm(KeepingJvm):
@@ -314,7 +319,8 @@ class ReducingJvm(KeepingJvm):
         self.behind = behind
         self.asked = self.allocated = 0
 
-    def call(self, code, body=b"", **request):
+    def call(self, request, _patience=0):
+        code = request.code
         if code == _codes.ALLOCATE:
             self.allocated += 1
             return _frames.Reply(_codes.DONE, struct.pack("<i", self.allocated))
@@ -322,10 +328,13 @@ class ReducingJvm(KeepingJvm):
             return _frames.Reply(_codes.DONE, b"")
         if code == _codes.READ:
             return _frames.Reply(_codes.DONE, _frames.pack_bytes(bytes(64)))
-        self.asked += code == _codes.TEST_WORK
-        if code == _codes.TEST_WORK and struct.unpack("<q", body)[0] > self.begun - self.behind:
-            return _frames.Reply(_codes.PENDING, b"")
-        return super().call(_codes.BARRIER if code == _codes.ALL_REDUCE else code, body, **request)
+        if code == _codes.TEST_WORK:
+            self.asked += 1
+            if struct.unpack("<q", request.body)[0] > self.begun - self.behind:
+                return _frames.Reply(_codes.PENDING, b"")
+        if code == _codes.ALL_REDUCE:
+            request = dataclasses.replace(request, code=_codes.BARRIER)
+        return super().call(request)
 
 
 @pytest.mark.parametrize("behind", [1, 100])
@@ -361,15 +370,16 @@ class RefusingJvm(SendingJvm):
         self.store_wait = 1.0
         self.room = room
 
-    def call(self, code, body=b"", peer=0, tag=0, **request):
-        _frames.request(code, peer=peer, tag=tag)
+    def call(self, request, _patience=0):
+        request.encode()
+        code = request.code
         if code in (_codes.CHECKPOINT, _codes.RESTORE):
             raise ValueError("refused")
         if code == _codes.ALLOCATE:
             self.room -= 1
             if self.room < 0:
                 raise MemoryError("no room")
-        return super().call(code, body, **request)
+        return super().call(request)
 
 
 @pytest.mark.parametrize(

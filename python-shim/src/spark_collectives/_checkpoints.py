@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Optional, Sequence
 
 from . import _codes, _frames
+from ._frames import Request
 from ._operations import Operations
 from ._staging import cut, reads, writes
 from .work import Seconds, millis
@@ -23,12 +24,14 @@ def save(
     staged = operations.stage([], [piece for each in reads(*arrays) for piece in cut(each)])
     with staged.released_if_refused():
         operations.call(
-            _codes.CHECKPOINT,
-            flags=_codes.CHOICE if replicated else 0,
-            timeout_ms=wait_ms,
-            inputs=staged.inputs,
-            body=body,
-            patience=operations.patience(wait_ms) + operations.task.store_wait,
+            Request(
+                _codes.CHECKPOINT,
+                flags=_codes.CHOICE if replicated else 0,
+                timeout_ms=wait_ms,
+                inputs=staged.inputs,
+                body=body,
+            ),
+            operations.patience(wait_ms) + operations.task.store_wait,
         )
     staged.release()
 
@@ -42,11 +45,8 @@ def restore(
     staged = operations.stage([piece for each in writes(*arrays) for piece in cut(each)], [])
     with staged.released_if_refused():
         reply = operations.call(
-            _codes.RESTORE,
-            timeout_ms=wait_ms,
-            outputs=staged.outputs,
-            body=body,
-            patience=operations.patience(wait_ms) + operations.task.store_wait,
+            Request(_codes.RESTORE, timeout_ms=wait_ms, outputs=staged.outputs, body=body),
+            operations.patience(wait_ms) + operations.task.store_wait,
         )
     found = reply.next_byte() != 0
     if found:

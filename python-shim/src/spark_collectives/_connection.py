@@ -6,7 +6,7 @@ import contextlib
 import socket
 import struct
 import time
-from typing import Optional, Sequence
+from typing import Optional
 
 from . import _codes, _frames, _handshake, errors
 
@@ -47,72 +47,17 @@ class Connection:
         """Whether no more calls can be made, because one was interrupted or has failed."""
         return self._broken is not None
 
-    def call(
-        self,
-        code: int,
-        *,
-        flags: int = 0,
-        reduction: int = 0,
-        group: int = 0,
-        peer: int = 0,
-        tag: int = 0,
-        timeout_ms: int = 0,
-        factor: float = 1.0,
-        outputs: Sequence[_frames.TensorRef] = (),
-        inputs: Sequence[_frames.TensorRef] = (),
-        body: bytes = b"",
-        patience: float = MARGIN_SECONDS,
-    ) -> _frames.Reply:
+    def call(self, request: _frames.Request, patience: float = MARGIN_SECONDS) -> _frames.Reply:
         """Send a request, and wait for its reply.
 
         :param patience: the seconds after which a JVM that has not replied is said to hang
         """
-        self.post(
-            code,
-            flags=flags,
-            reduction=reduction,
-            group=group,
-            peer=peer,
-            tag=tag,
-            timeout_ms=timeout_ms,
-            factor=factor,
-            outputs=outputs,
-            inputs=inputs,
-            body=body,
-        )
+        self.post(request)
         return self.take(patience)
 
-    def post(
-        self,
-        code: int,
-        *,
-        flags: int = 0,
-        reduction: int = 0,
-        group: int = 0,
-        peer: int = 0,
-        tag: int = 0,
-        timeout_ms: int = 0,
-        factor: float = 1.0,
-        outputs: Sequence[_frames.TensorRef] = (),
-        inputs: Sequence[_frames.TensorRef] = (),
-        body: bytes = b"",
-    ) -> None:
+    def post(self, request: _frames.Request) -> None:
         """Send a request. The JVM serves the requests of a connection in order."""
-        self.send(
-            _frames.request(
-                code,
-                flags=flags,
-                reduction=reduction,
-                group=group,
-                peer=peer,
-                tag=tag,
-                timeout_ms=timeout_ms,
-                factor=factor,
-                outputs=len(outputs),
-                inputs=len(inputs),
-                content=b"".join(map(_frames.pack_tensor, (*outputs, *inputs))) + body,
-            )
-        )
+        self.send(request.encode())
 
     def send(self, frame: bytes) -> None:
         """Send an encoded request, as :meth:`post` does."""

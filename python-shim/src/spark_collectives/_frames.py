@@ -6,10 +6,12 @@ The layout of requests and replies is described in the Java package
 
 from __future__ import annotations
 
+import dataclasses
 import struct
-from typing import List, Sequence, Tuple
+from typing import List, Optional, Sequence, Tuple
 
 from . import errors
+from .reduce_op import ReduceOp
 
 HEAD = struct.Struct("<IBBBxiiiqdHH")
 TENSOR = struct.Struct("<IBBxxQQ")
@@ -44,48 +46,56 @@ def pack_tensor(tensor: TensorRef) -> bytes:
     return packed if len(shape) == 1 else packed + struct.pack(f"<{len(shape)}Q", *shape)
 
 
-def request(
-    code: int,
-    *,
-    flags: int = 0,
-    reduction: int = 0,
-    group: int = 0,
-    peer: int = 0,
-    tag: int = 0,
-    timeout_ms: int = 0,
-    factor: float = 1.0,
-    outputs: int = 0,
-    inputs: int = 0,
-    content: bytes = b"",
-) -> bytes:
-    """Encode a request.
+@dataclasses.dataclass(slots=True)
+class Request:
+    """A request to the JVM. Which fields it has depends on its code."""
 
-    :param outputs: the number of encoded tensors that are written, with which the content begins
-    :param inputs: the number of those that are read, which come next
-    :raises ValueError: if it is longer than the JVM accepts, or a number is not within its range
-    """
-    if HEAD_BYTES + len(content) > MAX_FRAME_BYTES:
-        raise ValueError(
-            f"The request has {HEAD_BYTES + len(content):,} bytes, and {MAX_FRAME_BYTES:,} are "
-            "possible at the most: keep large values in tensors or files, not in the store"
-        )
-    try:
-        head = HEAD.pack(
-            HEAD_BYTES + len(content),
-            code,
-            flags,
-            reduction,
-            group,
-            peer,
-            tag,
-            timeout_ms,
-            factor,
-            outputs,
-            inputs,
-        )
-    except struct.error as e:
-        raise _out_of_range(tag, max(outputs, inputs), e) from None
-    return head + content
+    code: int
+    flags: int = 0
+    op: Optional[ReduceOp] = None
+    group: int = 0
+    peer: int = 0
+    tag: int = 0
+    timeout_ms: int = 0
+    #: The tensors that are written, and those that are only read.
+    outputs: Sequence[TensorRef] = ()
+    inputs: Sequence[TensorRef] = ()
+    body: bytes = b""
+
+    def encode(self) -> bytes:
+        """Encode the request.
+
+        :raises ValueError: if it is longer than the JVM accepts, or a number is out of its range
+        """
+        tensors = b"".join(map(pack_tensor, (*self.outputs, *self.inputs)))
+        return self.encode_with(tensors, len(self.outputs), len(self.inputs))
+
+    def encode_with(self, tensors: bytes, outputs: int, inputs: int) -> bytes:
+        """Encode the request with tensors that are encoded already, as :meth:`encode` does."""
+        op = self.op
+        size = HEAD_BYTES + len(tensors) + len(self.body)
+        if size > MAX_FRAME_BYTES:
+            raise ValueError(
+                f"The request has {size:,} bytes, and {MAX_FRAME_BYTES:,} are possible at the "
+                "most: keep large values in tensors or files, not in the store"
+            )
+        try:
+            head = HEAD.pack(
+                size,
+                self.code,
+                self.flags,
+                0 if op is None else op.code,
+                self.group,
+                self.peer,
+                self.tag,
+                self.timeout_ms,
+                1.0 if op is None else op.factor,
+                outputs,
+                inputs,
+            )
+        except struct.error as e:
+            raise _out_of_range(self.tag, max(outputs, inputs), e) from None
+        return head + tensors + self.body
 
 
 def pack_message(sent: bool, peer: int, tag: int) -> bytes:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any, List, Optional, Sequence, Tuple
 
-from . import _codes, _parts, _pending_works
+from . import _codes, _frames, _parts, _pending_works
+from ._frames import Request
 from ._operations import Operations
 from ._staging import Operand, reads, updates, writes
 from .reduce_op import ReduceOp
@@ -24,7 +25,9 @@ class GroupOperations:
     ) -> Optional[Work]:
         """Send the array of rank ``root`` to all other ranks, which overwrite theirs."""
         arrays = reads(array) if self.rank == root else writes(array)
-        return self._operations.begin(_codes.BROADCAST, arrays, [], async_op, timeout, peer=root)
+        return self._operations.begin(
+            Request(_codes.BROADCAST, peer=root), arrays, [], async_op, timeout
+        )
 
     def all_reduce(
         self,
@@ -49,7 +52,7 @@ class GroupOperations:
     ) -> Optional[Work]:
         """Reduce each of the arrays over all ranks, in place, as one operation."""
         return self._operations.begin(
-            _codes.ALL_REDUCE_COALESCED, updates(*arrays), [], async_op, timeout, op=op
+            Request(_codes.ALL_REDUCE_COALESCED, op=op), updates(*arrays), [], async_op, timeout
         )
 
     def reduce(
@@ -64,7 +67,7 @@ class GroupOperations:
         """Reduce the array over all ranks, in place at ``root``; elsewhere it is only read."""
         arrays = updates(array) if self.rank == root else reads(array)
         return self._operations.begin(
-            _codes.REDUCE, arrays, [], async_op, timeout, peer=root, op=op
+            Request(_codes.REDUCE, peer=root, op=op), arrays, [], async_op, timeout
         )
 
     def all_gather(
@@ -77,7 +80,7 @@ class GroupOperations:
     ) -> Optional[Work]:
         """Gather the arrays of all ranks on all ranks; sizes may differ by rank."""
         return self._operations.begin(
-            _codes.ALL_GATHER, writes(*outputs), reads(array), async_op, timeout
+            Request(_codes.ALL_GATHER), writes(*outputs), reads(array), async_op, timeout
         )
 
     def all_gather_into(
@@ -85,7 +88,7 @@ class GroupOperations:
     ) -> Optional[Work]:
         """Gather the arrays of all ranks, in rank order, in one array on all ranks."""
         return self._operations.begin(
-            _codes.ALL_GATHER_INTO, writes(output), reads(array), async_op, timeout
+            Request(_codes.ALL_GATHER_INTO), writes(output), reads(array), async_op, timeout
         )
 
     def gather(
@@ -99,7 +102,7 @@ class GroupOperations:
     ) -> Optional[Work]:
         """Gather the arrays of all ranks at ``root``; elsewhere ``outputs`` is empty."""
         return self._operations.begin(
-            _codes.GATHER, writes(*outputs), reads(array), async_op, timeout, peer=root
+            Request(_codes.GATHER, peer=root), writes(*outputs), reads(array), async_op, timeout
         )
 
     def scatter(
@@ -113,7 +116,7 @@ class GroupOperations:
     ) -> Optional[Work]:
         """Send each rank one of the arrays of ``root``; elsewhere ``arrays`` is empty."""
         return self._operations.begin(
-            _codes.SCATTER, writes(output), reads(*arrays), async_op, timeout, peer=root
+            Request(_codes.SCATTER, peer=root), writes(output), reads(*arrays), async_op, timeout
         )
 
     def reduce_scatter(
@@ -127,7 +130,7 @@ class GroupOperations:
     ) -> Optional[Work]:
         """Reduce the arrays over all ranks; each rank gets the one at its index."""
         return self._operations.begin(
-            _codes.REDUCE_SCATTER, writes(output), reads(*arrays), async_op, timeout, op=op
+            Request(_codes.REDUCE_SCATTER, op=op), writes(output), reads(*arrays), async_op, timeout
         )
 
     def reduce_scatter_into(
@@ -141,7 +144,11 @@ class GroupOperations:
     ) -> Optional[Work]:
         """Reduce the array over all ranks; each rank gets one part of it, in rank order."""
         return self._operations.begin(
-            _codes.REDUCE_SCATTER_INTO, writes(output), reads(array), async_op, timeout, op=op
+            Request(_codes.REDUCE_SCATTER_INTO, op=op),
+            writes(output),
+            reads(array),
+            async_op,
+            timeout,
         )
 
     def all_to_all_into(
@@ -158,8 +165,10 @@ class GroupOperations:
 
         The splits count rows of the first dimension; without them, the parts are equal.
         """
-        return self._operations.begin_all_to_all(
-            output, array, output_splits, input_splits, async_op, timeout
+        outputs, inputs = writes(output), reads(array)
+        body = _splits(output_splits, outputs[0]) + _splits(input_splits, inputs[0])
+        return self._operations.begin(
+            Request(_codes.ALL_TO_ALL_INTO, body=body), outputs, inputs, async_op, timeout
         )
 
     def all_to_all(
@@ -172,14 +181,14 @@ class GroupOperations:
     ) -> Optional[Work]:
         """Send each rank one of the arrays, and receive one from each."""
         return self._operations.begin(
-            _codes.ALL_TO_ALL, writes(*outputs), reads(*arrays), async_op, timeout
+            Request(_codes.ALL_TO_ALL), writes(*outputs), reads(*arrays), async_op, timeout
         )
 
     def barrier(
         self, *, async_op: bool = False, timeout: Optional[Seconds] = None
     ) -> Optional[Work]:
         """Wait until all ranks have called it; with ``async_op``, the returned work waits."""
-        return self._operations.begin(_codes.BARRIER, [], [], async_op, timeout)
+        return self._operations.begin(Request(_codes.BARRIER), [], [], async_op, timeout)
 
     def monitored_barrier(
         self, timeout: Optional[Seconds] = None, wait_all_ranks: bool = False
@@ -190,9 +199,11 @@ class GroupOperations:
         """
         earlier = self._operations.pending.collectives()
         self._operations.call(
-            _codes.MONITORED_BARRIER,
-            flags=_codes.CHOICE if wait_all_ranks else 0,
-            timeout_ms=self._operations.limit(timeout),
+            Request(
+                _codes.MONITORED_BARRIER,
+                flags=_codes.CHOICE if wait_all_ranks else 0,
+                timeout_ms=self._operations.limit(timeout),
+            )
         )
         # All ranks have called it, so all have called the collectives before it.
         _pending_works.wait_for(earlier)
@@ -210,7 +221,7 @@ class GroupOperations:
     ) -> Optional[Work]:
         """Send the array to one rank; wait until it has called a receive that matches."""
         return self._operations.begin(
-            _codes.SEND, [], reads(array), async_op, timeout, peer=destination, tag=tag
+            Request(_codes.SEND, peer=destination, tag=tag), [], reads(array), async_op, timeout
         )
 
     def recv(
@@ -236,7 +247,9 @@ class GroupOperations:
     ) -> Work:
         """Begin to receive from one rank, or from whichever sends first."""
         code, peer = (_codes.RECV_ANY, -1) if source is None else (_codes.RECV, source)
-        work = self._operations.begin(code, writes(array), [], True, timeout, peer=peer, tag=tag)
+        work = self._operations.begin(
+            Request(code, peer=peer, tag=tag), writes(array), [], True, timeout
+        )
         assert work is not None
         return work
 
@@ -245,3 +258,16 @@ class GroupOperations:
     ) -> List[Work]:
         """Begin several messages; each is (whether it is sent, its array, the peer, the tag)."""
         return self._operations.begin_batch(operations, self._operations.limit(timeout))
+
+
+def _splits(splits: Optional[Sequence[int]], operand: Operand) -> bytes:
+    """Encode the splits of an array, and require that they cover all of its rows."""
+    if not splits:
+        return _frames.pack_longs([])
+    shape = operand.view.array.shape
+    rows = shape[0] if shape else 1
+    if sum(splits) != rows:
+        raise ValueError(
+            f"The splits {list(splits)} are {sum(splits)} rows together, and the array has {rows}"
+        )
+    return _frames.pack_longs([int(each) for each in splits])

@@ -6,6 +6,7 @@ import warnings
 from typing import Any, List, Optional, Union
 
 from . import _backends, _codes, _connection, _debug_level, _task
+from ._frames import Request
 from .process_group import ProcessGroup
 from .work import Seconds, millis
 
@@ -63,10 +64,8 @@ def init_process_group(
     if joined is None:
         wait_ms = millis(timeout)
         reply = task.connection().call(
-            _codes.JOIN,
-            timeout_ms=wait_ms,
-            body=_debug_level.pack_options(name),
-            patience=task.store_wait + 2 * _connection.MARGIN_SECONDS,
+            Request(_codes.JOIN, timeout_ms=wait_ms, body=_debug_level.pack_options(name)),
+            task.store_wait + 2 * _connection.MARGIN_SECONDS,
         )
         joined = ProcessGroup(task, reply, wait_ms, name or "spark")
         _require_place(joined, rank, world_size)

@@ -7,6 +7,7 @@ import threading
 from typing import List, NamedTuple, Optional
 
 from . import _codes, _memory
+from ._frames import Request
 from ._memory import Segment
 from ._task import Task
 
@@ -63,7 +64,7 @@ class HostSegments:
                 if each.place.size == size:
                     return self._free.pop(i)
         reply = self._task.connection().call(
-            _codes.ALLOCATE_FOR_RANKS, group=self._group, body=struct.pack("<Q", size)
+            Request(_codes.ALLOCATE_FOR_RANKS, group=self._group, body=struct.pack("<Q", size))
         )
         id_, path = reply.next_int(), reply.next_text()
         if not path:

@@ -13,6 +13,7 @@ from typing import Any, Deque, Dict, List, Optional, Tuple
 import numpy as np
 
 from . import _codes, _frames
+from ._frames import Request
 from ._task import Task
 
 #: The largest size of a segment: that of a buffer of the JVM.
@@ -71,7 +72,8 @@ class Segment:
         connection = self.task.connection()
         for at in range(offset, offset + count, _SENT_BYTES):
             part = self.bytes[at : min(at + _SENT_BYTES, offset + count)]
-            connection.call(_codes.WRITE, body=struct.pack("<IQ", self.id, at) + part.tobytes())
+            body = struct.pack("<IQ", self.id, at) + part.tobytes()
+            connection.call(Request(_codes.WRITE, body=body))
 
     def receive(self, offset: int, count: int) -> None:
         """Receive bytes from the JVM, unless the memory is mapped."""
@@ -80,7 +82,9 @@ class Segment:
         connection = self.task.connection()
         for at in range(offset, offset + count, _SENT_BYTES):
             size = min(_SENT_BYTES, offset + count - at)
-            reply = connection.call(_codes.READ, body=struct.pack("<IQI", self.id, at, size))
+            reply = connection.call(
+                Request(_codes.READ, body=struct.pack("<IQI", self.id, at, size))
+            )
             self.bytes[at : at + size] = np.frombuffer(reply.next_bytes(), dtype=np.uint8)
 
 
@@ -166,7 +170,7 @@ class SegmentPool:
 
     def _ask(self, size: int, flags: int) -> _frames.Reply:
         return self._task.connection().call(
-            _codes.ALLOCATE, flags=flags, group=self._group, body=struct.pack("<Q", size)
+            Request(_codes.ALLOCATE, flags=flags, group=self._group, body=struct.pack("<Q", size))
         )
 
     def give_back(self, segment: Segment) -> None:

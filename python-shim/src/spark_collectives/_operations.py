@@ -8,11 +8,12 @@ from typing import Any, Iterator, List, Optional, Sequence, Tuple
 from . import _codes, _connection, _frames, reduce_op
 from ._coalescing import Coalescing
 from ._completions import Completions
+from ._frames import Request
 from ._host_memory import HostSegments
 from ._layouts import Layouts
 from ._memory import SegmentPool
 from ._pending_works import PendingWorks
-from ._staging import Operand, Staged, reads, writes
+from ._staging import Operand, Staged
 from ._task import Task
 from .reduce_op import ReduceOp
 from .work import Seconds, Work, millis
@@ -48,45 +49,31 @@ class Operations:
 
     def begin(
         self,
-        code: int,
+        request: Request,
         outputs: List[Operand],
         inputs: List[Operand],
         async_op: bool,
         timeout: Optional[Seconds],
-        *,
-        peer: int = 0,
-        tag: int = 0,
-        op: Optional[ReduceOp] = None,
-        body: bytes = b"",
     ) -> Optional[Work]:
-        """Begin an operation; unless ``async_op``, wait until it is done."""
+        """Begin an operation; unless ``async_op``, wait until it is done.
+
+        :param request: has what is particular to the operation; this adds the rest
+        """
         if not async_op and self.block_of_caller() is not None:
-            self.begin(code, outputs, inputs, True, timeout, peer=peer, tag=tag, op=op, body=body)
+            self.begin(request, outputs, inputs, True, timeout)
             return None
-        if op is not None:
-            require_possible(op, outputs)
-        wait_ms = self.limit(timeout)
-        if not async_op and self._run_small(
-            code, outputs, inputs, wait_ms, peer=peer, tag=tag, op=op, body=body
-        ):
+        if request.op is not None:
+            require_possible(request.op, outputs)
+        request.group = self.group
+        request.timeout_ms = wait_ms = self.limit(timeout)
+        if not async_op and self._run_small(request, outputs, inputs):
             return None
         staged = self.stage(outputs, inputs)
+        request.outputs, request.inputs = staged.outputs, staged.inputs
+        request.flags = _codes.ASYNCHRONOUS if async_op else 0
         connection = self.task.connection()
         try:
-            reply = connection.call(
-                code,
-                flags=_codes.ASYNCHRONOUS if async_op else 0,
-                reduction=0 if op is None else op.code,
-                factor=1.0 if op is None else op.factor,
-                group=self.group,
-                peer=peer,
-                tag=tag,
-                timeout_ms=wait_ms,
-                outputs=staged.outputs,
-                inputs=staged.inputs,
-                body=body,
-                patience=self.patience(wait_ms),
-            )
+            reply = connection.call(request, self.patience(wait_ms))
         except ValueError:
             # The JVM refused the operation before it began, unless a signal handler raises this.
             if not connection.is_broken:
@@ -94,12 +81,12 @@ class Operations:
             raise
         if async_op:
             made = self.work(
-                [reply.next_long()], staged, wait_ms, outputs, message=code in _MESSAGES
+                [reply.next_long()], staged, wait_ms, outputs, message=request.code in _MESSAGES
             )
-            if code == _codes.BARRIER:
+            if request.code == _codes.BARRIER:
                 made._when_known(lambda: self.pending.settle(made.number))
             return made
-        self.settle_earlier(code)
+        self.settle_earlier(request.code)
         staged.finish()
         return None
 
@@ -115,18 +102,7 @@ class Operations:
         elif code not in _MESSAGES:
             self.pending.settle_collectives()
 
-    def _run_small(
-        self,
-        code: int,
-        outputs: List[Operand],
-        inputs: List[Operand],
-        wait_ms: int,
-        *,
-        peer: int,
-        tag: int,
-        op: Optional[ReduceOp],
-        body: bytes,
-    ) -> bool:
+    def _run_small(self, request: Request, outputs: List[Operand], inputs: List[Operand]) -> bool:
         """Run an operation, if its arrays fit in a scratch segment; return whether they do."""
         scratch = self._layouts.take()
         if scratch is None:
@@ -139,44 +115,17 @@ class Operations:
         layout.copy_there(operands)
         connection = self.task.connection()
         try:
-            connection.send(
-                _frames.request(
-                    code,
-                    reduction=0 if op is None else op.code,
-                    factor=1.0 if op is None else op.factor,
-                    group=self.group,
-                    peer=peer,
-                    tag=tag,
-                    timeout_ms=wait_ms,
-                    outputs=len(outputs),
-                    inputs=len(inputs),
-                    content=layout.tensors + body,
-                )
-            )
-            connection.take(self.patience(wait_ms))
+            connection.send(request.encode_with(layout.tensors, len(outputs), len(inputs)))
+            connection.take(self.patience(request.timeout_ms))
         except ValueError:
             # The JVM refused the operation before it began, unless a signal handler raises this.
             if not connection.is_broken:
                 self._layouts.give_back(scratch)
             raise
-        self.settle_earlier(code)
+        self.settle_earlier(request.code)
         layout.copy_back(operands)
         self._layouts.give_back(scratch)
         return True
-
-    def begin_all_to_all(
-        self,
-        output: Any,
-        array: Any,
-        output_splits: Optional[Sequence[int]],
-        input_splits: Optional[Sequence[int]],
-        async_op: bool,
-        timeout: Optional[Seconds],
-    ) -> Optional[Work]:
-        """Begin an all-to-all of the rows of one array."""
-        outputs, inputs = writes(output), reads(array)
-        body = _splits(output_splits, outputs[0]) + _splits(input_splits, inputs[0])
-        return self.begin(_codes.ALL_TO_ALL_INTO, outputs, inputs, async_op, timeout, body=body)
 
     def begin_batch(
         self, messages: Sequence[Tuple[bool, Any, int, int]], wait_ms: int
@@ -196,10 +145,12 @@ class Operations:
             raise
         try:
             reply = self.call(
-                _codes.COALESCED,
-                timeout_ms=wait_ms,
-                outputs=[each.outputs[0] for each in staged],
-                body=body,
+                Request(
+                    _codes.COALESCED,
+                    timeout_ms=wait_ms,
+                    outputs=[each.outputs[0] for each in staged],
+                    body=body,
+                )
             )
         except ValueError:
             if not self.task.connection().is_broken:
@@ -217,32 +168,14 @@ class Operations:
             for each, operand in zip(staged, operands)
         ]
 
-    def call(
-        self,
-        code: int,
-        *,
-        flags: int = 0,
-        peer: int = 0,
-        tag: int = 0,
-        timeout_ms: int = 0,
-        outputs: Sequence[_frames.TensorRef] = (),
-        inputs: Sequence[_frames.TensorRef] = (),
-        body: bytes = b"",
-        patience: float = 0.0,
-    ) -> _frames.Reply:
-        """Send a request of the group that is no collective, and wait for its reply."""
-        return self.task.connection().call(
-            code,
-            flags=flags,
-            group=self.group,
-            peer=peer,
-            tag=tag,
-            timeout_ms=timeout_ms,
-            outputs=outputs,
-            inputs=inputs,
-            body=body,
-            patience=patience or self.patience(timeout_ms or self.timeout_ms),
-        )
+    def call(self, request: Request, patience: float = 0.0) -> _frames.Reply:
+        """Send a request of the group that is no collective, and wait for its reply.
+
+        :param patience: by default that of an operation with the request's timeout
+        """
+        request.group = self.group
+        wait_ms = request.timeout_ms or self.timeout_ms
+        return self.task.connection().call(request, patience or self.patience(wait_ms))
 
     @contextlib.contextmanager
     def coalesced(self, block: Coalescing) -> Iterator[None]:
@@ -265,7 +198,7 @@ class Operations:
 
     def check(self) -> None:
         """Raise what an operation would raise, if the group has failed. Waits for nobody."""
-        self.call(_codes.CHECK_GROUP)
+        self.call(Request(_codes.CHECK_GROUP))
 
     def patience(self, wait_ms: int) -> float:
         """Return the seconds after which a JVM without a reply to an operation is said to hang."""
@@ -329,16 +262,3 @@ def require_possible(op: ReduceOp, outputs: Sequence[Operand]) -> None:
                 f"{op} of {operand.view.array.dtype} is not possible; of unsigned types with more "
                 "than 8 bits only sums, products and bitwise reductions are"
             )
-
-
-def _splits(splits: Optional[Sequence[int]], operand: Operand) -> bytes:
-    """Encode the splits of an array, and require that they cover all of its rows."""
-    if not splits:
-        return _frames.pack_longs([])
-    shape = operand.view.array.shape
-    rows = shape[0] if shape else 1
-    if sum(splits) != rows:
-        raise ValueError(
-            f"The splits {list(splits)} are {sum(splits)} rows together, and the array has {rows}"
-        )
-    return _frames.pack_longs([int(each) for each in splits])

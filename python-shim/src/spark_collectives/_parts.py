@@ -14,6 +14,7 @@ from typing import Any, Callable, List, Optional, Tuple
 import numpy as np
 
 from . import _codes, _frames, errors
+from ._frames import Request
 from ._memory import Segment, aligned
 from ._operations import Operations, require_possible
 from ._staging import Operand, Staged
@@ -52,7 +53,7 @@ def all_reduce(
 ) -> Optional[Work]:
     """Reduce an array; a large one in parts."""
     if not is_for(operand.view.array.nbytes):
-        return operations.begin(_codes.ALL_REDUCE, [operand], [], async_op, timeout, op=op)
+        return operations.begin(Request(_codes.ALL_REDUCE, op=op), [operand], [], async_op, timeout)
     require_possible(op, [operand])
     reduction = Reduction(operations, operand, op, operations.limit(timeout))
     if async_op:
@@ -88,13 +89,14 @@ class Reduction:
         self._outstanding += 1
         self._in_use += 1
         self._connection.post(
-            _codes.ALL_REDUCE,
-            flags=flags,
-            reduction=self._op.code,
-            factor=self._op.factor,
-            group=self._operations.group,
-            timeout_ms=self._wait_ms,
-            outputs=[(segment, self._operand.view.code, offset, count, (count,))],
+            Request(
+                _codes.ALL_REDUCE,
+                flags=flags,
+                op=self._op,
+                group=self._operations.group,
+                timeout_ms=self._wait_ms,
+                outputs=[(segment, self._operand.view.code, offset, count, (count,))],
+            )
         )
 
     def _next(self) -> Tuple[_frames.Reply, Optional[Exception]]:
@@ -147,7 +149,7 @@ class Reduction:
         staged = self._operations.stage([self._operand], [])
         if self._operations.task.nan_check:
             try:
-                self._operations.call(_codes.CHECK_NUMBERS, inputs=staged.outputs)
+                self._operations.call(Request(_codes.CHECK_NUMBERS, inputs=staged.outputs))
             except ValueError:
                 staged.release()
                 raise

@@ -18,6 +18,7 @@ from typing import Any, Callable, Generic, Iterator, NamedTuple, Optional, TypeV
 
 from . import _codes, _streams, _task, errors
 from ._connection import Connection
+from ._frames import Request
 
 LINE = 0
 ERROR_LINE = 1
@@ -154,9 +155,11 @@ class Reporter:
             if self._connection is None:
                 self._connection = _task.further_connection()
             self._connection.call(
-                _codes.REPORT,
-                flags=_codes.CHOICE if kind in _AWAITED else 0,
-                body=self._run + bytes((kind,)) + content[:_MAX_BYTES],
+                Request(
+                    _codes.REPORT,
+                    flags=_codes.CHOICE if kind in _AWAITED else 0,
+                    body=self._run + bytes((kind,)) + content[:_MAX_BYTES],
+                )
             )
         except (errors.CollectiveError, RuntimeError, ValueError):
             self._run = None

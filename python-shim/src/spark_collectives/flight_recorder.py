@@ -9,6 +9,7 @@ import traceback
 from typing import Any, Dict, List
 
 from . import _codes, _frames
+from ._frames import Request
 from ._operations import Operations
 
 
@@ -41,7 +42,7 @@ class FlightRecorder:
         :param only_active: whether to leave out operations that have ended
         """
         reply = self._operations.call(
-            _codes.DUMP, body=bytes((bool(include_collectives), bool(only_active)))
+            Request(_codes.DUMP, body=bytes((bool(include_collectives), bool(only_active))))
         )
         found: Dict[str, Any] = json.loads(reply.next_text())
         return found
@@ -55,7 +56,7 @@ class FlightRecorder:
         :param reason: shown in the dumps
         :raises StoreError: if the store cannot be reached
         """
-        self._operations.call(_codes.DUMP_ALL_RANKS, body=_frames.pack_text(reason))
+        self._operations.call(Request(_codes.DUMP_ALL_RANKS, body=_frames.pack_text(reason)))
 
 
 def stacks() -> str:

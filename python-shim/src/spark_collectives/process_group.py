@@ -9,6 +9,7 @@ from typing import Any, List, Optional, Sequence, Tuple
 import numpy as np
 
 from . import _checkpoints, _codes, _debug_level, _frames
+from ._frames import Request
 from ._group_operations import GroupOperations
 from ._operations import Operations
 from ._task import Task
@@ -87,13 +88,15 @@ class ProcessGroup(GroupOperations):
         own = self._task.numbering.to_original(ranks)
         return self._group_of(
             self._operations.call(
-                _codes.NEW_GROUP,
-                flags=_codes.CHOICE if use_local_synchronization else 0,
-                timeout_ms=millis(timeout),
-                body=_frames.pack_text(description)
-                + _frames.pack_ints(own)
-                + _debug_level.pack_options(backend),
-                patience=self._patience_for_others(),
+                Request(
+                    _codes.NEW_GROUP,
+                    flags=_codes.CHOICE if use_local_synchronization else 0,
+                    timeout_ms=millis(timeout),
+                    body=_frames.pack_text(description)
+                    + _frames.pack_ints(own)
+                    + _debug_level.pack_options(backend),
+                ),
+                self._patience_for_others(),
             ),
             backend,
         )
@@ -105,9 +108,8 @@ class ProcessGroup(GroupOperations):
         """
         group = self._group_of(
             self._operations.call(
-                _codes.NEW_LOCAL_GROUP,
-                body=_debug_level.pack_options(),
-                patience=self._patience_for_others(),
+                Request(_codes.NEW_LOCAL_GROUP, body=_debug_level.pack_options()),
+                self._patience_for_others(),
             )
         )
         assert group is not None
@@ -120,11 +122,8 @@ class ProcessGroup(GroupOperations):
         """
         return self._group_of(
             self._operations.call(
-                _codes.SPLIT,
-                peer=color,
-                tag=key,
-                body=_debug_level.pack_options(),
-                patience=self._patience_for_others(),
+                Request(_codes.SPLIT, peer=color, tag=key, body=_debug_level.pack_options()),
+                self._patience_for_others(),
             )
         )
 
@@ -140,10 +139,12 @@ class ProcessGroup(GroupOperations):
         """
         group = self._group_of(
             self._operations.call(
-                _codes.SHRINK,
-                flags=_codes.CHOICE if abort else 0,
-                body=_frames.pack_ints(list(excluded)) + _debug_level.pack_options(),
-                patience=self._patience_for_others(),
+                Request(
+                    _codes.SHRINK,
+                    flags=_codes.CHOICE if abort else 0,
+                    body=_frames.pack_ints(list(excluded)) + _debug_level.pack_options(),
+                ),
+                self._patience_for_others(),
             )
         )
         assert group is not None
@@ -177,7 +178,7 @@ class ProcessGroup(GroupOperations):
 
     def _where(self) -> Tuple[int, int, List[str]]:
         if self._places is None:
-            reply = self._operations.call(_codes.WHERE)
+            reply = self._operations.call(Request(_codes.WHERE))
             self._places = reply.next_int(), reply.next_int(), reply.next_texts()
         return self._places
 
@@ -202,23 +203,25 @@ class ProcessGroup(GroupOperations):
         :raises GroupClosedError: if the group is closed
         """
         self._operations.call(
-            _codes.PROGRESS,
-            body=struct.pack("<qq", operator.index(done), operator.index(total))
-            + _frames.pack_text(text),
+            Request(
+                _codes.PROGRESS,
+                body=struct.pack("<qq", operator.index(done), operator.index(total))
+                + _frames.pack_text(text),
+            )
         )
 
     # The life of the group
 
     def abort(self, reason: str) -> None:
         """Abort the group on every rank; its operations then raise with this reason."""
-        self._operations.call(_codes.ABORT_GROUP, body=_frames.pack_text(reason))
+        self._operations.call(Request(_codes.ABORT_GROUP, body=_frames.pack_text(reason)))
         self._operations.aborted = True
 
     def extend_timeout(self, extra: Seconds) -> None:
         """Give more time to the operations that begin from now on, until the first is done."""
         extra_ms = millis(extra)
         self._operations.extra_ms += extra_ms
-        self._operations.call(_codes.EXTEND_TIMEOUT, timeout_ms=extra_ms)
+        self._operations.call(Request(_codes.EXTEND_TIMEOUT, timeout_ms=extra_ms))
 
     def close(self) -> None:
         """Leave the group, after waiting for this rank's pending operations. Idempotent."""
@@ -226,7 +229,7 @@ class ProcessGroup(GroupOperations):
             self._closed = True
             if not self._task.can_map:
                 self._await_results()
-            self._operations.call(_codes.CLOSE_GROUP)
+            self._operations.call(Request(_codes.CLOSE_GROUP))
             # The works of groups that were made from this one have ended, too.
             self._task.settle()
             self._operations.close()

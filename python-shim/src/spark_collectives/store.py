@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, List, Optional, Sequence, Union
 
 from . import _codes, _connection, _frames
+from ._frames import Request
 from .work import Seconds, millis
 
 if TYPE_CHECKING:
@@ -66,12 +67,8 @@ class Store:
         wait_ms = millis(timeout) or self._timeout_ms
         wait = wait_ms / 1000.0 if wait_ms else self._task.store_wait
         return self._task.connection().call(
-            code,
-            flags=flags,
-            group=self._group,
-            timeout_ms=wait_ms,
-            body=body,
-            patience=wait + _connection.MARGIN_SECONDS,
+            Request(code, flags=flags, group=self._group, timeout_ms=wait_ms, body=body),
+            wait + _connection.MARGIN_SECONDS,
         )
 
     def _values(self, *values: Value) -> bytes:
@@ -95,10 +92,12 @@ class Store:
         whole = memoryview(content)
         for at in range(0, len(whole), _frames.PIECE_BYTES):
             connection.call(
-                _codes.BRING,
-                flags=_codes.CHOICE if at == 0 else 0,
-                tag=index,
-                body=struct.pack("<q", len(whole)) + whole[at : at + _frames.PIECE_BYTES],
+                Request(
+                    _codes.BRING,
+                    flags=_codes.CHOICE if at == 0 else 0,
+                    tag=index,
+                    body=struct.pack("<q", len(whole)) + whole[at : at + _frames.PIECE_BYTES],
+                )
             )
 
     def _value(self, reply: _frames.Reply) -> bytes:
@@ -110,7 +109,7 @@ class Store:
         pieces: List[bytes] = []
         missing = size
         while missing > 0:
-            pieces.append(connection.call(_codes.FETCH).next_bytes())
+            pieces.append(connection.call(Request(_codes.FETCH)).next_bytes())
             missing -= len(pieces[-1])
         return b"".join(pieces)
 

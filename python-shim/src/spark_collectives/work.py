@@ -11,6 +11,7 @@ from typing import Any, Callable, List, Optional, Protocol, Union
 
 from . import _codes, _connection, errors
 from ._completions import Completions
+from ._frames import Request
 from ._task import Task
 from .futures import Future
 
@@ -162,10 +163,8 @@ class Work:
     def _has_ended(self, id_: int) -> bool:
         """Ask whether a part has ended, and leave its end to be learned by another thread."""
         reply = self._task.connection().call(
-            _codes.TEST_WORK,
-            flags=_codes.CHOICE,
-            body=struct.pack("<Q", id_),
-            patience=self._wait_ms / 1000.0 + _connection.MARGIN_SECONDS,
+            Request(_codes.TEST_WORK, flags=_codes.CHOICE, body=struct.pack("<Q", id_)),
+            self._wait_ms / 1000.0 + _connection.MARGIN_SECONDS,
         )
         return reply.status != _codes.PENDING
 
@@ -230,10 +229,8 @@ class Work:
             while self._ids:
                 left_ms = _left(end) if wait_ms else 0
                 reply = self._task.connection().call(
-                    code,
-                    timeout_ms=left_ms,
-                    body=struct.pack("<Q", self._ids[0]),
-                    patience=(wait_ms or self._wait_ms) / 1000.0 + _connection.MARGIN_SECONDS,
+                    Request(code, timeout_ms=left_ms, body=struct.pack("<Q", self._ids[0])),
+                    (wait_ms or self._wait_ms) / 1000.0 + _connection.MARGIN_SECONDS,
                 )
                 if reply.status == _codes.PENDING:
                     return
