@@ -132,9 +132,4 @@ class BackendWork extends PendingWork implements BackendOperations.Begun {
   public int departedPeer(LeaveTracker leaves) {
     return pointToPoint ? -1 : leaves.leftBefore(sequenceNumber());
   }
-
-  @Override
-  protected final String missingRanks() {
-    return "which ranks have not arrived is not known";
-  }
 }

@@ -1,7 +1,9 @@
 package org.sparkcollectives.internal.engine;
 
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import org.sparkcollectives.OpType;
+import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.internal.liveness.LeaveTracker;
 import org.sparkcollectives.internal.work.PendingWork;
@@ -9,79 +11,103 @@ import org.sparkcollectives.internal.work.TimeLimit;
 import org.sparkcollectives.spi.OperationSpec;
 
 /** A collective in its group's queue. */
-abstract class CollectiveTask extends PendingWork implements QueuedTask {
+final class CollectiveTask extends PendingWork implements QueuedTask {
+
+  /** What a collective does in its turn. */
+  interface Body {
+
+    /** Carries out the collective, blocking until it is done or has failed. */
+    void execute(CollectiveTask task);
+  }
+
+  private static final AtomicIntegerFieldUpdater<CollectiveTask> TAKEN =
+      AtomicIntegerFieldUpdater.newUpdater(CollectiveTask.class, "taken");
 
   private final OperationQueue queue;
+  private final Body body;
 
-  /** True once the thread that runs the task, or the failure of the group, has taken it. */
-  private final AtomicBoolean taken = new AtomicBoolean();
+  /** 1 once the thread that runs the task, or the failure of the group, has taken it; else 0. */
+  private volatile int taken;
+
+  /** Written before the task completes, and read after. */
+  private SparseTensor sparseSum;
 
   CollectiveTask(
       OperationQueue queue,
       OperationSpec spec,
       TimeLimit limit,
       List<? extends Tensor> inputs,
-      List<Tensor> outputs) {
+      List<Tensor> outputs,
+      Body body) {
     super(queue.monitor(), spec, limit, inputs, outputs);
     this.queue = queue;
+    this.body = body;
   }
 
-  /** Carries out the collective, blocking until it is done or has failed. */
-  protected abstract void execute();
-
   @Override
-  protected final void help(long nanos) {
+  protected void help(long nanos) {
     // A collective cannot be left in the middle: a thread with a limit leaves it to others.
     if (nanos == Long.MAX_VALUE) {
       queue.runUntil(this);
     }
   }
 
+  private boolean take() {
+    return TAKEN.compareAndSet(this, 0, 1);
+  }
+
   @Override
-  public final void groupFailed() {
-    if (taken.compareAndSet(false, true)) {
+  public void groupFailed() {
+    if (take()) {
       complete(monitor().state().exceptionFor(describe()));
     }
   }
 
   @Override
-  public final int departedPeer(LeaveTracker leaves) {
+  public int departedPeer(LeaveTracker leaves) {
     // A task in the queue waits for the operation before it, which may yet succeed.
-    return taken.get() ? leaves.leftBefore(sequenceNumber()) : -1;
+    return taken == 1 ? leaves.leftBefore(sequenceNumber()) : -1;
   }
 
   @Override
-  protected final String missingRanks() {
-    return "which ranks have not arrived is not known";
-  }
-
-  @Override
-  public final void partFailed(Throwable cause) {
-    monitor().reports().partFailed(this, cause);
-  }
-
-  @Override
-  public final boolean hasRun() {
+  public boolean hasRun() {
     return isCompleted();
   }
 
   /** Runs the collective. Every outcome ends in {@link #complete}. */
   @Override
-  public final void run() {
+  public void run() {
     if (monitor().state().failed()) {
       groupFailed();
       return;
     }
-    if (!taken.compareAndSet(false, true)) {
+    if (!take()) {
       return;
     }
     started();
     Throwable cause = null;
     try {
-      execute();
+      body.execute(this);
     } catch (RuntimeException | Error e) {
       cause = monitor().reports().operationFailed(this, e);
     }
     complete(cause);
+  }
+
+  /** Keeps the result of an all-reduce of sparse tensors. */
+  void reducedTo(SparseTensor sum) {
+    sparseSum = sum;
+  }
+
+  @Override
+  public SparseTensor sparseResult() {
+    if (opType() != OpType.ALL_REDUCE_SPARSE) {
+      return super.sparseResult();
+    }
+    if (!isSuccess()) {
+      throw new IllegalStateException(
+          describe() + " has no sparse result, because it has not succeeded");
+    }
+    return sparseSum;
   }
 }

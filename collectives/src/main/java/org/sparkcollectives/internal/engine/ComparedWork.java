@@ -78,11 +78,6 @@ final class ComparedWork extends BackendWork implements QueuedTask {
     return compared.getCount() == 0;
   }
 
-  @Override
-  public void partFailed(Throwable cause) {
-    monitor().reports().partFailed(this, cause);
-  }
-
   /**
    * Ends the work, unless the comparison runs, which notices the failure itself and knows its cause
    * best.

@@ -3,7 +3,9 @@ package org.sparkcollectives.internal.engine;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Consumer;
 import org.sparkcollectives.AlgorithmChoices;
+import org.sparkcollectives.CollectiveCall;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.SharedMemory;
@@ -127,7 +129,19 @@ public final class CpuBackend implements HostBackend {
 
   @Override
   public Work allReduce(SparseTensor tensor, Duration timeout) {
-    return queue.submit(new SparseAllReduceTask(OperationSpec.allReduce(tensor), timeout, tensor));
+    return queue.submit(
+        new CollectiveTask(
+            queue,
+            OperationSpec.allReduce(tensor),
+            limit(timeout),
+            List.of(tensor.indices(), tensor.values()),
+            List.of(),
+            task -> execute(task, communicator -> reduce(communicator, tensor, task))));
+  }
+
+  private void reduce(Communicator communicator, SparseTensor tensor, CollectiveTask task) {
+    CollectiveCall call = task.spec().call(communicator.rank(), task.sequenceNumber());
+    task.reducedTo(algorithms.allReduce(communicator, tensor, call));
   }
 
   @Override
@@ -136,12 +150,15 @@ public final class CpuBackend implements HostBackend {
     OperationSpec spec = OperationSpec.allReduceCoalesced(hosts, op);
     algorithms.requireFit(paths.communicator(), spec, hosts, op);
     return queue.submit(
-        new HostCollective(spec, timeout, hosts, tensors) {
-          @Override
-          void exchange(Communicator communicator) {
-            algorithms.allReduceCoalesced(communicator, hosts, op);
-          }
-        });
+        new CollectiveTask(
+            queue,
+            spec,
+            limit(timeout),
+            hosts,
+            tensors,
+            task ->
+                execute(
+                    task, communicator -> algorithms.allReduceCoalesced(communicator, hosts, op))));
   }
 
   @Override
@@ -264,95 +281,41 @@ public final class CpuBackend implements HostBackend {
       OperationSpec spec, Duration timeout, List<HostTensor> inputs, List<Tensor> outputs, C call) {
     List<HostTensor> own = inputs.isEmpty() ? hosts(outputs) : inputs;
     algorithms.requireFit(paths.communicator(), spec, own, call);
-    return queue.submit(new CallTask<>(spec, timeout, inputs, outputs, call));
+    return queue.submit(
+        new CollectiveTask(
+            queue,
+            spec,
+            limit(timeout),
+            inputs,
+            outputs,
+            task -> execute(task, communicator -> algorithms.carryOut(communicator, call))));
   }
 
   private TimeLimit limit(Duration timeout) {
     return new TimeLimit(timeout, callTimeout == null ? timeout : callTimeout);
   }
 
-  /** A collective of this backend. */
-  private abstract class HostCollective extends CollectiveTask {
-
-    HostCollective(
-        OperationSpec spec, Duration timeout, List<? extends Tensor> inputs, List<Tensor> outputs) {
-      super(queue, spec, limit(timeout), inputs, outputs);
-    }
-
-    /** Exchanges data with the other ranks. Blocks until this rank's part is done. */
-    abstract void exchange(Communicator communicator);
-
-    @Override
-    protected void execute() {
-      Communicator communicator = paths.communicator();
-      boolean done = false;
-      try {
-        stage.before();
-        if (comparison != null) {
-          comparison.compare(spec(), sequenceNumber());
-        }
-        communicator.begin(OperationHeader.of(spec(), sequenceNumber()));
-        exchange(communicator);
-        recordAlgorithm(algorithms.lastAlgorithm());
-        stage.after();
-        done = true;
-      } catch (RuntimeException | Error e) {
-        communicator.attribute(e);
-        throw e;
-      } finally {
-        if (!done) {
-          communicator.abandon();
-        }
+  /** Exchanges data with the other ranks, in the turn of the task. */
+  private void execute(CollectiveTask task, Consumer<Communicator> exchange) {
+    Communicator communicator = paths.communicator();
+    boolean done = false;
+    try {
+      stage.before();
+      if (comparison != null) {
+        comparison.compare(task.spec(), task.sequenceNumber());
       }
-    }
-  }
-
-  /** A collective that an algorithm carries out. */
-  private final class CallTask<C extends Call<C>> extends HostCollective {
-    private final C call;
-
-    CallTask(
-        OperationSpec spec,
-        Duration timeout,
-        List<? extends Tensor> inputs,
-        List<Tensor> outputs,
-        C call) {
-      super(spec, timeout, inputs, outputs);
-      this.call = call;
-    }
-
-    @Override
-    void exchange(Communicator communicator) {
-      algorithms.carryOut(communicator, call);
-    }
-  }
-
-  /** An all-reduce of sparse tensors, whose result is a new tensor. */
-  private final class SparseAllReduceTask extends HostCollective {
-    private final SparseTensor tensor;
-
-    /** Written before the task completes, and read after. */
-    private volatile SparseTensor sum;
-
-    SparseAllReduceTask(OperationSpec spec, Duration timeout, SparseTensor tensor) {
-      super(spec, timeout, List.of(tensor.indices(), tensor.values()), List.of());
-      this.tensor = tensor;
-    }
-
-    @Override
-    void exchange(Communicator communicator) {
-      sum =
-          algorithms.allReduce(
-              communicator, tensor, spec().call(communicator.rank(), sequenceNumber()));
-    }
-
-    @Override
-    public SparseTensor sparseResult() {
-      if (!isSuccess()) {
-        throw new IllegalStateException(
-            describe() + " has no sparse result, because it has not succeeded");
+      communicator.begin(OperationHeader.of(task.spec(), task.sequenceNumber()));
+      exchange.accept(communicator);
+      task.recordAlgorithm(algorithms.lastAlgorithm());
+      stage.after();
+      done = true;
+    } catch (RuntimeException | Error e) {
+      communicator.attribute(e);
+      throw e;
+    } finally {
+      if (!done) {
+        communicator.abandon();
       }
-      return sum;
     }
   }
 

@@ -75,12 +75,12 @@ abstract class MessageWork extends PendingWork {
   }
 
   @Override
-  protected int lateRank() {
+  public int lateRank() {
     return matched ? -1 : peer;
   }
 
   @Override
-  protected String missingRanks() {
+  public String missingRanks() {
     if (peer == PostedReceive.ANY_SOURCE) {
       return "no rank has sent a message that matches";
     }

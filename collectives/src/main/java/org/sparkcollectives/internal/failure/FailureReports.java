@@ -169,7 +169,7 @@ public final class FailureReports {
   }
 
   /** Reports that a peer has left for which an operation waits. */
-  public void peerFinished(MonitoredWork work, int peer) {
+  public void peerFinished(MonitoredOperation work, int peer) {
     propagation.operationFailed(
         members
             .identityOf(peer)
@@ -186,11 +186,11 @@ public final class FailureReports {
    *
    * @return what the operation's work ends with
    */
-  public Throwable operationFailed(MonitoredWork work, Throwable thrown) {
+  public Throwable operationFailed(MonitoredOperation work, Throwable thrown) {
     return LogContext.of(self).during(work.describe()).call(() -> describeFailure(work, thrown));
   }
 
-  private Throwable describeFailure(MonitoredWork work, Throwable thrown) {
+  private Throwable describeFailure(MonitoredOperation work, Throwable thrown) {
     if (!state.failed()) {
       long start = time.nanos();
       partFailed(work, thrown);
@@ -215,7 +215,7 @@ public final class FailureReports {
    * Turns the exception of a part of an operation into the group's failure; does not wait until the
    * group has failed.
    */
-  public void partFailed(MonitoredWork work, Throwable thrown) {
+  public void partFailed(MonitoredOperation work, Throwable thrown) {
     if (!state.failed()) {
       report(Blame.of(thrown), work.describe(), work.sequenceNumber());
     }
@@ -225,7 +225,7 @@ public final class FailureReports {
    * Ends a message that has failed; does not block. One that did not fit concerns its two ranks
    * only. Whatever else it fails with ends the group, and the message with it.
    */
-  public void messageFailed(MonitoredWork work, Throwable thrown) {
+  public void messageFailed(MonitoredOperation work, Throwable thrown) {
     if (!state.failed() && thrown instanceof CollectiveMismatchException) {
       work.complete(ownFailure(work.describe(), thrown));
       return;

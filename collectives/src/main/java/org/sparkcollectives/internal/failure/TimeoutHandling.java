@@ -45,7 +45,7 @@ public final class TimeoutHandling {
    * Fails the group because this work is overdue, unless it ends meanwhile. Does not block; called
    * repeatedly as long as the work is overdue.
    */
-  public void handle(MonitoredWork work) {
+  public void handle(MonitoredOperation work) {
     if (!inquiring.compareAndSet(false, true)) {
       return;
     }
@@ -56,7 +56,7 @@ public final class TimeoutHandling {
     }
   }
 
-  private void ask(MonitoredWork work, long sinceNanos) {
+  private void ask(MonitoredOperation work, long sinceNanos) {
     ProgressAnswers answers = ProgressAnswers.NONE;
     List<Integer> missing = List.of();
     String who = work.missingRanks();
@@ -73,7 +73,7 @@ public final class TimeoutHandling {
   }
 
   private void timedOut(
-      MonitoredWork work,
+      MonitoredOperation work,
       List<Integer> missing,
       String who,
       ProgressAnswers answers,

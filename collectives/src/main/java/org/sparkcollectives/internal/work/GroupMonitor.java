@@ -15,7 +15,7 @@ import org.sparkcollectives.internal.failure.AbortPropagation;
 import org.sparkcollectives.internal.failure.BrokenPath;
 import org.sparkcollectives.internal.failure.FailureReports;
 import org.sparkcollectives.internal.failure.GroupState;
-import org.sparkcollectives.internal.failure.MonitoredWork;
+import org.sparkcollectives.internal.failure.MonitoredOperation;
 import org.sparkcollectives.internal.failure.RankControl;
 import org.sparkcollectives.internal.failure.RankDumps;
 import org.sparkcollectives.internal.failure.TimeoutHandling;
@@ -232,7 +232,7 @@ public final class GroupMonitor implements AutoCloseable {
    *
    * @throws IllegalStateException if the group is being closed
    */
-  void begin(MonitoredWork work) {
+  void begin(MonitoredOperation work) {
     Thread current = Thread.currentThread();
     // It is almost always the same thread, and a read is cheaper than a write.
     if (caller != current) {
@@ -268,7 +268,7 @@ public final class GroupMonitor implements AutoCloseable {
     }
   }
 
-  void end(MonitoredWork work) {
+  void end(MonitoredOperation work) {
     pending.remove(work);
   }
 

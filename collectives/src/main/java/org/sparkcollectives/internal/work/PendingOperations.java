@@ -3,14 +3,14 @@ package org.sparkcollectives.internal.work;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.sparkcollectives.internal.failure.FailureReports;
-import org.sparkcollectives.internal.failure.MonitoredWork;
+import org.sparkcollectives.internal.failure.MonitoredOperation;
 import org.sparkcollectives.internal.failure.TimeoutHandling;
 import org.sparkcollectives.internal.liveness.LeaveTracker;
 
 /** The operations of a rank in a group that have begun and not ended. Thread-safe. */
 final class PendingOperations {
 
-  private final Set<MonitoredWork> works = ConcurrentHashMap.newKeySet();
+  private final Set<MonitoredOperation> works = ConcurrentHashMap.newKeySet();
 
   /**
    * How many operations are pending.
@@ -19,11 +19,11 @@ final class PendingOperations {
    */
   record Count(int operations, long longestNanos) {}
 
-  void add(MonitoredWork work) {
+  void add(MonitoredOperation work) {
     works.add(work);
   }
 
-  void remove(MonitoredWork work) {
+  void remove(MonitoredOperation work) {
     works.remove(work);
   }
 
@@ -40,7 +40,7 @@ final class PendingOperations {
   Count count(long now) {
     int count = 0;
     long longest = 0;
-    for (MonitoredWork work : works) {
+    for (MonitoredOperation work : works) {
       // A work completes a moment before it is removed.
       if (!work.isCompleted()) {
         count++;
@@ -52,7 +52,7 @@ final class PendingOperations {
 
   /** Reports the first operation that is overdue, or waits for a rank that has left. */
   void poll(long now, TimeoutHandling timeouts, LeaveTracker leaves, FailureReports reports) {
-    for (MonitoredWork work : works) {
+    for (MonitoredOperation work : works) {
       if (work.isOverdue(now)) {
         timeouts.handle(work);
         return;

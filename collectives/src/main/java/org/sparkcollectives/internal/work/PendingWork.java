@@ -8,8 +8,9 @@ import java.util.concurrent.TimeUnit;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.Work;
 import org.sparkcollectives.WorkResult;
-import org.sparkcollectives.internal.failure.MonitoredWork;
+import org.sparkcollectives.internal.failure.MonitoredOperation;
 import org.sparkcollectives.internal.recorder.RecordRing;
 import org.sparkcollectives.spi.OperationSpec;
 
@@ -17,7 +18,7 @@ import org.sparkcollectives.spi.OperationSpec;
  * Implements what all kinds of work have in common: a deadline, a record, an end, and waiting for
  * it.
  */
-public abstract class PendingWork extends MonitoredWork {
+public abstract class PendingWork implements Work, MonitoredOperation {
 
   private final GroupMonitor monitor;
   private final OperationSpec spec;
@@ -151,13 +152,18 @@ public abstract class PendingWork extends MonitoredWork {
   }
 
   /** Records how the work is carried out: the algorithm, or the backend that does it. */
-  protected final void recordAlgorithm(String name) {
+  public final void recordAlgorithm(String name) {
     entry.by(name);
   }
 
   /** Records that the work begins to run on this rank. */
   public final void started() {
     entry.started();
+  }
+
+  /** Reports that a part has failed, on any thread, while others may be running. Does not block. */
+  public final void partFailed(Throwable cause) {
+    monitor.reports().partFailed(this, cause);
   }
 
   @Override
@@ -169,7 +175,7 @@ public abstract class PendingWork extends MonitoredWork {
       // The tensors belong to the operation until it is seen to be completed.
       hash = cause == null && !completed && monitor.recordsHashes() ? TensorHash.of(outputs) : "";
     } catch (RuntimeException | Error e) {
-      monitor.reports().partFailed(this, e);
+      partFailed(e);
       outcome = monitor.state().failed() ? monitor.state().exceptionFor(describe()) : e;
     }
     synchronized (lock) {

@@ -69,19 +69,15 @@ class OperationQueueTest {
     executor.shutdownNow();
   }
 
-  /** A collective that does something with its number. */
-  private static final class TestTask extends CollectiveTask {
-    private final LongConsumer body;
-
-    TestTask(OperationQueue queue, LongConsumer body) {
-      super(queue, OperationSpec.barrier(), new TimeLimit(LONG, LONG), List.of(), List.of());
-      this.body = body;
-    }
-
-    @Override
-    protected void execute() {
-      body.accept(sequenceNumber());
-    }
+  /** Returns a collective that does something with its number. */
+  private static CollectiveTask task(OperationQueue queue, LongConsumer body) {
+    return new CollectiveTask(
+        queue,
+        OperationSpec.barrier(),
+        new TimeLimit(LONG, LONG),
+        List.of(),
+        List.of(),
+        task -> body.accept(task.sequenceNumber()));
   }
 
   private CollectiveTask submit(LongConsumer body) {
@@ -89,13 +85,13 @@ class OperationQueueTest {
   }
 
   private static CollectiveTask submit(OperationQueue queue, LongConsumer body) {
-    return queue.submit(new TestTask(queue, body));
+    return queue.submit(task(queue, body));
   }
 
   @Test
   void anOperationThatIsRefusedBecauseTheGroupIsBeingClosedHasNoNumber() {
     monitor.state().beginClose(ClosingTime.of(Duration.ZERO));
-    assertThatThrownBy(() -> queue.begin(new TestTask(queue, number -> {})))
+    assertThatThrownBy(() -> queue.begin(task(queue, number -> {})))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("is closed");
     assertThat(queue.lastSequenceNumber()).isEqualTo(-1);

@@ -35,7 +35,7 @@ public final class StubWork extends PendingWork {
   }
 
   @Override
-  protected String missingRanks() {
+  public String missingRanks() {
     return "who is missing is not known";
   }
 }
