@@ -42,7 +42,7 @@ final class ComparedWork extends BackendWork implements QueuedTask {
         break;
       } catch (InterruptedException e) {
         interrupted = true;
-        monitor().state().interrupted();
+        monitor().reports().interrupted();
       }
     }
     if (interrupted) {

@@ -108,7 +108,8 @@ public final class GroupPaths {
     }
     StripeCommunicator[] further = new StripeCommunicator[connections.perPeer() - 1];
     for (int i = 0; i < further.length; i++) {
-      Waiter waiter = Waiter.of(monitor, connections.spin());
+      Waiter waiter =
+          Waiter.of(monitor.state(), monitor.reports(), monitor.logContext(), connections.spin());
       further[i] =
           new StripeCommunicator(
               members.rank(),
@@ -118,7 +119,7 @@ public final class GroupPaths {
     }
     StripeThreads threads =
         new StripeThreads(
-            monitor.executor(), partFailed, monitor.state()::interrupted, connections.spin());
+            monitor.executor(), partFailed, monitor.reports()::interrupted, connections.spin());
     communicator.stripe(
         new GroupStripes(communicator, further, connections.smallestBytes(), threads));
   }

@@ -10,6 +10,7 @@ import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.internal.liveness.RankHost;
 import org.sparkcollectives.internal.liveness.TimeSource;
 import org.sparkcollectives.internal.rendezvous.Membership;
+import org.sparkcollectives.internal.transport.Cancellation;
 import org.sparkcollectives.spi.LogContext;
 import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.spi.failure.RankIdentity;
@@ -19,7 +20,7 @@ import org.sparkcollectives.spi.failure.RankIdentity;
  * determines what the operations of this rank then throw. Thread-safe; does not block unless it
  * says so.
  */
-public final class FailureReports {
+public final class FailureReports implements Cancellation {
 
   /**
    * The time in which the rank that failed is determined: a question to all ranks, and a moment.
@@ -87,7 +88,12 @@ public final class FailureReports {
                 null));
   }
 
-  /** Reports that a waiting thread was interrupted. */
+  @Override
+  public void check() {
+    state.check();
+  }
+
+  @Override
   public void interrupted() {
     killed(context.isKilled() ? context.killReason() : "its thread was interrupted");
   }
@@ -108,6 +114,18 @@ public final class FailureReports {
       propagation.rankFailed(
           members.identityOf(groupRank).failure(Failure.Kind.UNRESPONSIVE, "", -1, cause), null);
     }
+  }
+
+  /**
+   * Fails the group on this rank because the store does not respond: the other ranks cannot be
+   * told.
+   */
+  public void storeUnresponsive(String cause) {
+    state.fail(
+        self.failure(Failure.Kind.UNRESPONSIVE, "", -1, cause),
+        operation ->
+            new GroupAbortedException(
+                operation + " of " + self.where() + " failed: " + cause, null));
   }
 
   /** Reports that a peer refused a message of a collective, because it is in another. */

@@ -9,7 +9,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.Failure;
-import org.sparkcollectives.internal.transport.Cancellation;
 import org.sparkcollectives.spi.failure.RankIdentity;
 
 /**
@@ -28,7 +27,7 @@ import org.sparkcollectives.spi.failure.RankIdentity;
  * the group is failing the one that tells most of the first cause counts; once the group has
  * failed, what it has failed with stays. Thread-safe: each transition is one compare-and-set.
  */
-public final class GroupState implements Cancellation {
+public final class GroupState {
 
   private static final Logger LOG = LoggerFactory.getLogger(GroupState.class);
 
@@ -77,7 +76,6 @@ public final class GroupState implements Cancellation {
   }
 
   private final RankIdentity self;
-  private final Runnable onInterrupt;
   private final AtomicReference<Status> status =
       new AtomicReference<>(new Status(Phase.OPEN, false, null, null));
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
@@ -86,9 +84,8 @@ public final class GroupState implements Cancellation {
   private volatile ClosingTime closingTime;
 
   /** Creates the state of a group that is open. */
-  public GroupState(RankIdentity self, Runnable onInterrupt) {
+  public GroupState(RankIdentity self) {
     this.self = self;
-    this.onInterrupt = onInterrupt;
   }
 
   /**
@@ -267,15 +264,10 @@ public final class GroupState implements Cancellation {
     }
   }
 
-  @Override
-  public void check() {
+  /** Throws what the group has failed with, if it has. */
+  void check() {
     if (failed()) {
       throw exceptionFor("an operation");
     }
-  }
-
-  @Override
-  public void interrupted() {
-    onInterrupt.run();
   }
 }

@@ -60,11 +60,14 @@ public final class RankDumps implements AutoCloseable {
             }
           });
     }
-    return ring.join(
-        members.name(),
-        members.description(),
-        members.endpoints().stream().map(Endpoint::rank).toList(),
-        members.rank());
+    GroupRecords records =
+        ring.join(
+            members.name(),
+            members.description(),
+            members.endpoints().stream().map(Endpoint::rank).toList(),
+            members.rank());
+    state.onFailure(() -> records.failed(state.failure()));
+    return records;
   }
 
   /** Returns the recorder as a user of one of the groups sees it. */

@@ -138,10 +138,15 @@ record GroupAssembly(Store store, RankContext context, CostProfile costs, String
             node, local, members, groupStore, options, parent, Backends.needPeers(backendConfig));
     undo.add(monitor::close);
     OperationQueue queue = new OperationQueue(monitor, monitor.executor());
-    monitor.reportsProgressOf(queue::progress);
+    monitor.open(queue::progress);
     GroupTransports transports =
         GroupTransports.of(members, options.transports(), context.configuration());
-    Waiter waiter = Waiter.of(monitor, spin(members, context.tuning()));
+    Waiter waiter =
+        Waiter.of(
+            monitor.state(),
+            monitor.reports(),
+            monitor.logContext(),
+            spin(members, context.tuning()));
     undo.add(waiter.sockets()::close);
     GroupPaths paths = new GroupPaths(members, node, local, monitor, waiter, transports);
     undo.add(() -> paths.close(-1, Deadline.after(CLOSE_OF_NEW_PATHS), true));
@@ -189,9 +194,6 @@ record GroupAssembly(Store store, RankContext context, CostProfile costs, String
             context,
             origin);
     undo.add(backends::closeOthers);
-    if (backends.useHostMemory()) {
-      monitor.reachesPeersOver(transports.paths(members.rank()));
-    }
     RankGroup group =
         new RankGroup(
             queue,
@@ -199,6 +201,7 @@ record GroupAssembly(Store store, RankContext context, CostProfile costs, String
             backends,
             lease,
             this,
+            backends.useHostMemory() ? transports.paths(members.rank()) : Paths.NONE,
             () ->
                 RunAll.of(
                     () -> node.watchdog().forget(polled),

@@ -48,6 +48,7 @@ final class RankGroup {
   private final CoalescingBlocks coalescing;
   private final ObjectCodec objectCodec;
   private final AtomicLong monitoredBarriers = new AtomicLong();
+  private final GroupStatistics.Paths paths;
   private final Runnable afterClose;
   private volatile boolean nanCheck;
 
@@ -58,6 +59,7 @@ final class RankGroup {
    * @param options with every setting resolved
    * @param lease of the group's keys
    * @param assembly makes groups from this one
+   * @param paths over which this rank reaches the others, for its statistics
    * @param afterClose releases what the group was made with
    */
   RankGroup(
@@ -66,6 +68,7 @@ final class RankGroup {
       Backends backends,
       StoreLease lease,
       Subgroups.Assembly assembly,
+      GroupStatistics.Paths paths,
       Runnable afterClose) {
     this.queue = queue;
     this.monitor = queue.monitor();
@@ -76,6 +79,7 @@ final class RankGroup {
     this.lease = lease;
     Store groupStore = lease.store();
     this.subgroups = new Subgroups(members, options, monitor, backends, groupStore, assembly);
+    this.paths = paths;
     this.afterClose = afterClose;
     this.stores = new GroupStores(groupStore, monitor.state()::failed, assembly::checkpoints);
     this.coalescing = new CoalescingBlocks(members.name());
@@ -167,7 +171,7 @@ final class RankGroup {
 
   /** Sums up the operations of this rank. */
   GroupStatistics statistics() {
-    return monitor.statistics();
+    return monitor.statistics(paths);
   }
 
   /**

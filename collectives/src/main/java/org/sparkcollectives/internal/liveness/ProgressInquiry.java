@@ -44,26 +44,22 @@ public final class ProgressInquiry implements AutoCloseable {
   private final Store store;
   private final int rank;
   private final int size;
-  private final Supplier<RankProgress> own;
   private final Supplier<ThreadStack> whereIsOwn;
   private final StoreWatch watch;
 
+  /** How far this rank has come. */
+  private volatile Supplier<RankProgress> own = () -> new RankProgress(-1, -1, "");
+
   /**
-   * Creates the inquiry and begins to listen for questions, if the store can be watched.
+   * Creates the inquiry of a rank that has called nothing yet.
    *
-   * @param own how far this rank has come
    * @param whereIsOwn where this rank's thread is
    */
   public ProgressInquiry(
-      Store store,
-      Membership members,
-      Supplier<RankProgress> own,
-      Supplier<ThreadStack> whereIsOwn,
-      RankHost host) {
+      Store store, Membership members, Supplier<ThreadStack> whereIsOwn, RankHost host) {
     this.store = store.withTimeout(PATIENCE);
     this.rank = members.rank();
     this.size = members.size();
-    this.own = own;
     this.whereIsOwn = whereIsOwn;
     this.watch =
         new StoreWatch(
@@ -73,6 +69,15 @@ public final class ProgressInquiry implements AutoCloseable {
             BackgroundCalls.of(host.background(), LOG, members.identity()),
             host.time(),
             this::asked);
+  }
+
+  /**
+   * Begins to listen for questions, if the store can be watched.
+   *
+   * @param progress how far this rank has come
+   */
+  public void open(Supplier<RankProgress> progress) {
+    own = progress;
     watch.open();
   }
 

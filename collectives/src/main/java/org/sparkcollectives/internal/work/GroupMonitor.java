@@ -7,9 +7,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.sparkcollectives.CollectiveMismatchException;
 import org.sparkcollectives.ErrorHandling;
-import org.sparkcollectives.Failure;
 import org.sparkcollectives.FlightRecorder;
-import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.GroupStatistics;
 import org.sparkcollectives.internal.failure.AbortPropagation;
 import org.sparkcollectives.internal.failure.BrokenPath;
@@ -26,7 +24,6 @@ import org.sparkcollectives.internal.liveness.RankHost;
 import org.sparkcollectives.internal.liveness.RankProgress;
 import org.sparkcollectives.internal.liveness.StoreSilence;
 import org.sparkcollectives.internal.liveness.StoreSteps;
-import org.sparkcollectives.internal.liveness.ThreadStack;
 import org.sparkcollectives.internal.liveness.TimeSource;
 import org.sparkcollectives.internal.recorder.GroupRecords;
 import org.sparkcollectives.internal.rendezvous.Membership;
@@ -44,7 +41,7 @@ import org.sparkcollectives.store.Store;
  * at a deadline. It becomes a record, and goes out through {@link AbortPropagation}, which decides
  * with what the group fails. {@link GroupState} holds the outcome.
  */
-public final class GroupMonitor implements AutoCloseable {
+public final class GroupMonitor implements RankHeartbeat.Group, AutoCloseable {
 
   /**
    * The time in which a task may end by itself, so that the job's error is the exception of its
@@ -67,16 +64,12 @@ public final class GroupMonitor implements AutoCloseable {
   private final TimeoutHandling timeouts;
   private final FailureReports reports;
   private final RankHeartbeat heartbeat;
-  private final RankHeartbeat.Group heartbeatGroup = heartbeatGroup();
   private final Executor executor;
   private final CompletionHooks completionHooks;
   private final EphemeralTimeout ephemeralTimeout = new EphemeralTimeout();
   private final PendingOperations pending = new PendingOperations();
   private final StoreSteps storeSteps;
   private final StoreSilence storeSilence;
-  private volatile Thread caller = Thread.currentThread();
-  private volatile CollectiveProgress progress = CollectiveProgress.NONE;
-  private volatile GroupStatistics.Paths paths = GroupStatistics.Paths.NONE;
 
   /** The listener, or null once it has been called. */
   private final AtomicReference<Consumer<String>> onKilled = new AtomicReference<>();
@@ -104,26 +97,24 @@ public final class GroupMonitor implements AutoCloseable {
     this.logContext = LogContext.of(self);
     this.host = host;
     this.parent = parent;
+    this.heartbeat = heartbeat;
     this.storeSteps = new StoreSteps(host.time());
     this.storeSilence = parent == null ? new StoreSilence(host.time()) : parent.storeSilence;
-    this.state = new GroupState(self, () -> reports().interrupted());
+    this.state = new GroupState(self);
     this.dumps = parent == null ? new RankDumps(members, store, host) : parent.dumps;
     this.control = parent == null ? new RankControl(members, store, dumps, host) : parent.control;
     this.records = dumps.join(members, state);
-    state.onFailure(() -> records.failed(state.failure()));
     this.propagation = new AbortPropagation(store, state, self, mode, host);
     if (mode.tearsDown()) {
       Duration patience = mode == ErrorHandling.SKIP_CLEAN_UP ? Duration.ZERO : TEAR_DOWN_PATIENCE;
-      state.onFailure(() -> host.context().tearDown(state.exceptionFor("the task"), patience));
+      tearDownAfterFailure(state, host.context(), patience);
     }
     this.leaves =
         parent == null
             ? new LeaveTracker(store, members, host)
             : new LeaveTracker(
                 store, members, host, parent.leaves, members.ranksIn(parent.members));
-    this.inquiry =
-        new ProgressInquiry(
-            store, members, () -> progress.snapshot(), () -> ThreadStack.of(caller), host);
+    this.inquiry = new ProgressInquiry(store, members, pending::callerStack, host);
     this.timeouts = new TimeoutHandling(members, inquiry, propagation, host);
     this.reports =
         new FailureReports(
@@ -134,17 +125,21 @@ public final class GroupMonitor implements AutoCloseable {
             host);
     this.executor = reports.guard(host.background());
     this.completionHooks = new CompletionHooks(executor, self);
-    this.heartbeat = heartbeat;
-    heartbeat.join(heartbeatGroup);
   }
 
-  /** The source of this rank's progress, by the numbers of its collectives. */
-  public interface CollectiveProgress {
+  private static void tearDownAfterFailure(
+      GroupState state, RankContext context, Duration patience) {
+    state.onFailure(() -> context.tearDown(state.exceptionFor("the task"), patience));
+  }
 
-    /** The progress before the first collective. */
-    CollectiveProgress NONE = () -> new RankProgress(-1, -1, "");
-
-    RankProgress snapshot();
+  /**
+   * Begins to answer other ranks, and to hear of their heartbeats.
+   *
+   * @param progress how far this rank has come in its collectives
+   */
+  public void open(Supplier<RankProgress> progress) {
+    inquiry.open(progress);
+    heartbeat.join(this);
   }
 
   /**
@@ -155,17 +150,7 @@ public final class GroupMonitor implements AutoCloseable {
     onKilled.set(listener);
   }
 
-  /** Sets what tells other ranks how far this one is. */
-  public void reportsProgressOf(CollectiveProgress source) {
-    progress = source;
-  }
-
-  /** Sets over which paths this rank reaches the others, for its statistics. */
-  public void reachesPeersOver(GroupStatistics.Paths found) {
-    paths = found;
-  }
-
-  /** Returns who is in the group. */
+  @Override
   public Membership members() {
     return members;
   }
@@ -175,7 +160,7 @@ public final class GroupMonitor implements AutoCloseable {
     return state;
   }
 
-  /** Returns what takes reports of events that end the group. */
+  /** Returns what takes reports of events that end the group, and ends waits once it has ended. */
   public FailureReports reports() {
     return reports;
   }
@@ -211,8 +196,12 @@ public final class GroupMonitor implements AutoCloseable {
     return dumps.of(records);
   }
 
-  /** Sums up the operations of this rank. */
-  public GroupStatistics statistics() {
+  /**
+   * Sums up the operations of this rank.
+   *
+   * @param paths over which it reaches the others
+   */
+  public GroupStatistics statistics(GroupStatistics.Paths paths) {
     PendingOperations.Count count = pending.count(host.time().nanos());
     return records.statistics(count.operations(), count.longestNanos() / 1e9, paths);
   }
@@ -233,11 +222,6 @@ public final class GroupMonitor implements AutoCloseable {
    * @throws IllegalStateException if the group is being closed
    */
   void begin(MonitoredOperation work) {
-    Thread current = Thread.currentThread();
-    // It is almost always the same thread, and a read is cheaper than a write.
-    if (caller != current) {
-      caller = current;
-    }
     pending.add(work);
     // This check comes after the work was added: either it sees the close, or the close sees the
     // work.
@@ -354,39 +338,21 @@ public final class GroupMonitor implements AutoCloseable {
     };
   }
 
-  /** Returns what the heartbeat of this rank's JVM tells the group. */
-  private RankHeartbeat.Group heartbeatGroup() {
-    return new RankHeartbeat.Group() {
-      @Override
-      public Membership members() {
-        return members;
-      }
-
-      @Override
-      public void unresponsive(int groupRank, String cause) {
-        reports.unresponsive(groupRank, cause);
-      }
-
-      @Override
-      public void storeUnresponsive(Duration patience, String cause) {
-        GroupMonitor.this.storeUnresponsive(patience, cause);
-      }
-    };
+  @Override
+  public void unresponsive(int groupRank, String cause) {
+    reports.unresponsive(groupRank, cause);
   }
 
   /**
    * Fails the group on this rank because the store does not respond, if the rank has an operation
-   * that has waited for longer than {@code patience}. The other ranks cannot be told.
+   * that has waited for longer than {@code patience}.
    */
-  void storeUnresponsive(Duration patience, String cause) {
+  @Override
+  public void storeUnresponsive(Duration patience, String cause) {
     long now = host.time().nanos();
     long longest = patience.toNanos();
     if (pending.anyIsOlder(longest, now) || storeSteps.anyIsOlder(longest, now)) {
-      state.fail(
-          self.failure(Failure.Kind.UNRESPONSIVE, "", -1, cause),
-          operation ->
-              new GroupAbortedException(
-                  operation + " of " + self.where() + " failed: " + cause, null));
+      reports.storeUnresponsive(cause);
     }
   }
 
@@ -434,7 +400,7 @@ public final class GroupMonitor implements AutoCloseable {
     leaves.close();
     inquiry.close();
     records.close();
-    heartbeat.leave(heartbeatGroup);
+    heartbeat.leave(this);
     if (parent == null) {
       heartbeat.close();
       control.close();

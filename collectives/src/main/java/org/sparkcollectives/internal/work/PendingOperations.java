@@ -6,11 +6,15 @@ import org.sparkcollectives.internal.failure.FailureReports;
 import org.sparkcollectives.internal.failure.MonitoredOperation;
 import org.sparkcollectives.internal.failure.TimeoutHandling;
 import org.sparkcollectives.internal.liveness.LeaveTracker;
+import org.sparkcollectives.internal.liveness.ThreadStack;
 
 /** The operations of a rank in a group that have begun and not ended. Thread-safe. */
 final class PendingOperations {
 
   private final Set<MonitoredOperation> works = ConcurrentHashMap.newKeySet();
+
+  /** The thread that has begun the last of them. */
+  private volatile Thread caller = Thread.currentThread();
 
   /**
    * How many operations are pending.
@@ -20,7 +24,17 @@ final class PendingOperations {
   record Count(int operations, long longestNanos) {}
 
   void add(MonitoredOperation work) {
+    Thread current = Thread.currentThread();
+    // It is almost always the same thread, and a read is cheaper than a write.
+    if (caller != current) {
+      caller = current;
+    }
     works.add(work);
+  }
+
+  /** Returns where the thread is that has begun the last operation. */
+  ThreadStack callerStack() {
+    return ThreadStack.of(caller);
   }
 
   void remove(MonitoredOperation work) {

@@ -260,7 +260,7 @@ public abstract class PendingWork implements Work, MonitoredOperation {
             lock.wait(TimeUnit.NANOSECONDS.toMillis(left) + 1);
           } catch (InterruptedException e) {
             interrupted = true;
-            monitor.state().interrupted();
+            monitor.reports().interrupted();
           }
         }
         return true;

@@ -3,48 +3,28 @@ package org.sparkcollectives.internal.engine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
-import org.sparkcollectives.ErrorHandling;
-import org.sparkcollectives.internal.liveness.HeartbeatElection;
-import org.sparkcollectives.internal.liveness.RankHeartbeat;
-import org.sparkcollectives.internal.liveness.RankHost;
-import org.sparkcollectives.internal.rendezvous.Membership;
-import org.sparkcollectives.internal.transport.Endpoint;
-import org.sparkcollectives.internal.transport.NodeAddress;
-import org.sparkcollectives.internal.transport.Place;
+import org.sparkcollectives.internal.failure.GroupState;
+import org.sparkcollectives.internal.liveness.Ranks;
+import org.sparkcollectives.internal.transport.Cancellation;
 import org.sparkcollectives.internal.transport.PolledMemory;
 import org.sparkcollectives.internal.transport.tcp.SocketWait;
-import org.sparkcollectives.internal.work.GroupMonitor;
-import org.sparkcollectives.spi.RankContext;
-import org.sparkcollectives.store.HashStore;
+import org.sparkcollectives.spi.LogContext;
 
 /** Tests how a rank that shares its processor with others waits for shared memory. */
 class WaiterTest {
 
-  private final ExecutorService executor = Executors.newCachedThreadPool();
-  private final HashStore store = new HashStore();
-  private GroupMonitor monitor;
+  private static Waiter waiter(Duration spin) {
+    Cancellation never =
+        new Cancellation() {
+          @Override
+          public void check() {}
 
-  @BeforeEach
-  void begin() {
-    Endpoint self =
-        new Endpoint(
-            0, new NodeAddress("node", new Place("host", 2, true), "127.0.0.1", 1, "executor"), -1);
-    Membership alone = Membership.withoutPeers("group", "a test", self, 1);
-    RankHost host = new RankHost(RankContext.process(), executor);
-    RankHeartbeat none = new RankHeartbeat(alone, store, false, new HeartbeatElection(), host);
-    monitor = new GroupMonitor(alone, store, ErrorHandling.CLEAN_UP_ONLY, none, host);
-  }
-
-  @AfterEach
-  void end() {
-    monitor.close();
-    store.close();
-    executor.shutdownNow();
+          @Override
+          public void interrupted() {}
+        };
+    GroupState state = new GroupState(Ranks.membership(0, 1).identity());
+    return Waiter.of(state, never, LogContext.of("group", 0), spin);
   }
 
   /** Memory for which the rank waits, and which counts how often that is announced. */
@@ -68,7 +48,7 @@ class WaiterTest {
 
   @Test
   void aRankThatDoesNotSpinAsksToBeWokenBeforeItsFirstSleep() {
-    Waiter waiter = Waiter.of(monitor, Duration.ZERO);
+    Waiter waiter = waiter(Duration.ZERO);
     try (SocketWait sockets = waiter.sockets()) {
       CountedSleeps memory = new CountedSleeps();
       sockets.register(memory);
@@ -80,7 +60,7 @@ class WaiterTest {
 
   @Test
   void aRankThatSpinsPollsFirst() {
-    Waiter waiter = Waiter.of(monitor, Duration.ofNanos(1));
+    Waiter waiter = waiter(Duration.ofNanos(1));
     try (SocketWait sockets = waiter.sockets()) {
       CountedSleeps memory = new CountedSleeps();
       sockets.register(memory);

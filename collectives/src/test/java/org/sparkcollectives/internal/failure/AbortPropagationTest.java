@@ -31,7 +31,7 @@ class AbortPropagationTest {
   private final HashStore store = new HashStore();
   private final FakeTime time = new FakeTime(Long.MAX_VALUE - 5);
   private final Membership members = Ranks.membership(0, 3);
-  private final GroupState state = new GroupState(members.identity(), () -> {});
+  private final GroupState state = new GroupState(members.identity());
   private final PublishedFailure published = new PublishedFailure(store);
   private boolean threads = true;
   private AbortPropagation propagation;

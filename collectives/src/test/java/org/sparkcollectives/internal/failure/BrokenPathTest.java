@@ -30,7 +30,7 @@ class BrokenPathTest {
   private final HashStore store = new HashStore();
   private final FakeTime time = new FakeTime(Long.MAX_VALUE - 5);
   private final Membership members = Ranks.membership(0, 3);
-  private final GroupState state = new GroupState(members.identity(), () -> {});
+  private final GroupState state = new GroupState(members.identity());
   private boolean threads = true;
 
   /** Whether background calls stay where they are, as if the store did not answer. */
@@ -199,7 +199,7 @@ class BrokenPathTest {
   @Test
   void whereConsequencesCountTheGroupFailsAtOnce() {
     storeHangs = true;
-    GroupState hasty = new GroupState(members.identity(), () -> {});
+    GroupState hasty = new GroupState(members.identity());
     try (AbortPropagation atOnce =
         new AbortPropagation(store, hasty, members.identity(), ErrorHandling.SKIP_CLEAN_UP, host)) {
       new BrokenPath(members, hasty, this::ask, atOnce, leaves, host)

@@ -1,6 +1,7 @@
 package org.sparkcollectives.internal.failure;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -90,9 +91,11 @@ class FailureReportsTest {
 
   @Test
   void anInterruptIsAKill() {
-    monitor.state().interrupted();
+    reports.check();
+    reports.interrupted();
     assertThat(failure().kind()).isEqualTo(Failure.Kind.KILLED);
     assertThat(failure().cause()).contains("its thread was interrupted");
+    assertThatThrownBy(reports::check).isInstanceOf(GroupAbortedException.class);
   }
 
   @Test

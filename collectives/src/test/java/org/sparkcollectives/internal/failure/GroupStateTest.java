@@ -21,9 +21,7 @@ import org.sparkcollectives.testing.Threads;
 /** Tests each transition of a group's state. */
 class GroupStateTest {
 
-  private final AtomicInteger interrupts = new AtomicInteger();
-  private final GroupState state =
-      new GroupState(Ranks.membership(0, 3).identity(), interrupts::incrementAndGet);
+  private final GroupState state = new GroupState(Ranks.membership(0, 3).identity());
 
   private static Failure failure(Failure.Kind kind, int rank) {
     return Ranks.membership(0, 3).identityOf(rank).failure(kind, "", -1, kind + " of " + rank);
@@ -188,12 +186,6 @@ class GroupStateTest {
         () -> {
           throw new IllegalStateException("of one that comes late");
         });
-  }
-
-  @Test
-  void anInterruptOfAWaitingThreadIsReported() {
-    state.interrupted();
-    assertThat(interrupts).hasValue(1);
   }
 
   @RepeatedTest(20)

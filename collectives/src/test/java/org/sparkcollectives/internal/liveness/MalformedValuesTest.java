@@ -75,9 +75,9 @@ class MalformedValuesTest {
         new ProgressInquiry(
             store,
             Ranks.membership(rank, 3),
-            () -> new RankProgress(lastCalled, lastCalled, "barrier #" + lastCalled),
             () -> ThreadStack.of(Thread.currentThread()),
             new RankHost(RankContext.process(), executor));
+    inquiry.open(() -> new RankProgress(lastCalled, lastCalled, "barrier #" + lastCalled));
     inquiries.add(inquiry);
     return inquiry;
   }

@@ -51,14 +51,14 @@ class PendingWorkTest {
   @BeforeEach
   void open() {
     monitor = new GroupMonitor(members, store, ErrorHandling.CLEAN_UP_ONLY, none, host);
-    monitor.reportsProgressOf(() -> new RankProgress(3, 2, "barrier #3"));
+    monitor.open(() -> new RankProgress(3, 2, "barrier #3"));
     other =
         new ProgressInquiry(
             store,
             Ranks.membership(1, 2),
-            () -> new RankProgress(-1, -1, ""),
             () -> new ThreadStack("thread \"task\" (RUNNABLE)\n\tat a.User.code(User.java:1)"),
             host);
+    other.open(() -> new RankProgress(-1, -1, ""));
     barrier = StubWork.begun(monitor, 3);
   }
 
