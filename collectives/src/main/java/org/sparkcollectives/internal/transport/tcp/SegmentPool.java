@@ -58,12 +58,17 @@ final class SegmentPool implements AutoCloseable {
 
   /** Creates a pool for the direct memory of this JVM. */
   SegmentPool() {
-    this(Math.min(MOST_LARGE_BYTES, PlatformDependent.maxDirectMemory() / LARGE_SHARE));
+    this(mostLargeBytes(PlatformDependent.maxDirectMemory()));
   }
 
   /** Creates a pool whose large segments take up to {@code largeBytes}. */
   SegmentPool(long largeBytes) {
     this.mostLarge = (int) (largeBytes / ByteSink.SEGMENT_BYTES);
+  }
+
+  /** Returns how many bytes of a JVM's direct memory large segments may take. */
+  static long mostLargeBytes(long directMemory) {
+    return Math.min(MOST_LARGE_BYTES, directMemory / LARGE_SHARE);
   }
 
   /**

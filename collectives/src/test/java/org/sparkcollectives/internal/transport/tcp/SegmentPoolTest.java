@@ -2,6 +2,7 @@ package org.sparkcollectives.internal.transport.tcp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.netty.util.internal.PlatformDependent;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -59,6 +60,28 @@ class SegmentPoolTest {
     assertThat(pool.bytes()).isEqualTo(3L * LARGE_BYTES + 100L * SegmentPool.SMALL_BYTES);
     pool.giveBack(taken.remove(0));
     assertThat(take(1 << 20).bytes().remaining()).isEqualTo(LARGE_BYTES);
+  }
+
+  @Test
+  void largeSegmentsTakeAnEighthOfTheDirectMemoryAnd64MibAtTheMost() {
+    assertThat(SegmentPool.mostLargeBytes(64 << 20)).isEqualTo(8 << 20);
+    assertThat(SegmentPool.mostLargeBytes(512 << 20)).isEqualTo(64 << 20);
+    assertThat(SegmentPool.mostLargeBytes(8L << 30)).isEqualTo(64 << 20);
+
+    SegmentPool ofThisJvm = new SegmentPool();
+    List<Segment> large = new ArrayList<>();
+    Segment next = ofThisJvm.take(LARGE_BYTES);
+    while (next.bytes().capacity() == LARGE_BYTES) {
+      large.add(next);
+      next = ofThisJvm.take(LARGE_BYTES);
+    }
+    assertThat(large)
+        .hasSize(
+            (int) SegmentPool.mostLargeBytes(PlatformDependent.maxDirectMemory()) / LARGE_BYTES);
+    large.add(next);
+    large.forEach(ofThisJvm::giveBack);
+    ofThisJvm.close();
+    assertThat(ofThisJvm.bytes()).isZero();
   }
 
   @Test
