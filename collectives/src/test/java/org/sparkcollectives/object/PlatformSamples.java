@@ -9,6 +9,7 @@ import java.io.Serializable;
 import java.io.StringWriter;
 import java.io.UncheckedIOException;
 import java.io.WriteAbortedException;
+import java.lang.annotation.AnnotationTypeMismatchException;
 import java.lang.reflect.Constructor;
 import java.lang.reflect.Executable;
 import java.lang.reflect.Method;
@@ -20,12 +21,21 @@ import java.net.MalformedURLException;
 import java.net.SocketPermission;
 import java.net.URI;
 import java.net.URL;
+import java.net.URLPermission;
 import java.net.UnknownHostException;
+import java.nio.charset.CoderMalfunctionError;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
+import java.nio.file.LinkPermission;
 import java.nio.file.Path;
+import java.security.CodeSigner;
+import java.security.CodeSource;
+import java.security.GuardedObject;
+import java.security.KeyPair;
 import java.security.PrivilegedActionException;
 import java.security.SecureRandom;
+import java.security.UnresolvedPermission;
 import java.text.AttributedCharacterIterator;
 import java.text.CompactNumberFormat;
 import java.text.MessageFormat;
@@ -118,6 +128,17 @@ public final class PlatformSamples {
     keys.add("a");
     return Map.ofEntries(
         Map.entry(FilePermission.class, new FilePermission("/tmp/7", "read")),
+        Map.entry(LinkPermission.class, new LinkPermission("hard")),
+        Map.entry(URLPermission.class, new URLPermission("http://host/", "GET")),
+        Map.entry(
+            UnresolvedPermission.class, new UnresolvedPermission("a.Type", "7", "read", null)),
+        Map.entry(CodeSource.class, new CodeSource(url("http://host/"), (CodeSigner[]) null)),
+        Map.entry(GuardedObject.class, new GuardedObject("7", null)),
+        Map.entry(KeyPair.class, new KeyPair(null, null)),
+        Map.entry(CoderMalfunctionError.class, new CoderMalfunctionError(failure)),
+        Map.entry(DirectoryIteratorException.class, new DirectoryIteratorException(failure)),
+        Map.entry(
+            AnnotationTypeMismatchException.class, new AnnotationTypeMismatchException(null, "7")),
         Map.entry(SocketPermission.class, new SocketPermission("127.0.0.1:7", "connect")),
         Map.entry(PropertyPermission.class, new PropertyPermission("7", "read")),
         Map.entry(UncheckedIOException.class, new UncheckedIOException("7", failure)),

@@ -25,6 +25,10 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.OptionalLong;
 import java.util.PriorityQueue;
 import java.util.Properties;
 import java.util.Queue;
@@ -234,6 +238,11 @@ public final class StateSamples {
             "an address that is not resolved",
             InetSocketAddress.createUnresolved("worker.example", 7077),
             (InetSocketAddress copy) -> copy.isUnresolved() + copy.toString()),
+        ObjectSample.of("Optional", Optional.of("x"), Object::toString),
+        ObjectSample.of("an empty Optional", Optional.empty(), Object::toString),
+        ObjectSample.of("OptionalInt", OptionalInt.of(7), Object::toString),
+        ObjectSample.of("OptionalLong", OptionalLong.of(7), Object::toString),
+        ObjectSample.of("OptionalDouble", OptionalDouble.of(7), Object::toString),
         ObjectSample.of("Pattern", Pattern.compile("a", Pattern.CASE_INSENSITIVE), Pattern::flags),
         ObjectSample.of("Locale", Locale.forLanguageTag("zh-Hans-CN"), Locale::toLanguageTag),
         ObjectSample.of(

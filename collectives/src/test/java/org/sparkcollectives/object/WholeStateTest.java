@@ -13,6 +13,7 @@ import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.lang.reflect.Modifier;
 import java.util.AbstractList;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -27,6 +28,7 @@ import java.util.TreeMap;
 import java.util.WeakHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.IntSupplier;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -39,9 +41,40 @@ class WholeStateTest {
 
   @Test
   void serializableClassesOfTheJdkKeepTheirState() {
-    List<ObjectSample> samples = PlatformSamples.all();
-    assertThat(ObjectCodecState.differences(codec, samples)).isEmpty();
-    assertThat(samples).hasSizeGreaterThan(PlatformSamples.classes().size() * 8 / 10);
+    assertThat(ObjectCodecState.differences(codec, PlatformSamples.all())).isEmpty();
+  }
+
+  /**
+   * Concrete classes of {@code java.base} without a sample. Java serialization refuses objects of
+   * some, replaces those of others, and the rest are made by none of their users.
+   */
+  private static final Set<String> WITHOUT_SAMPLE =
+      Set.of(
+          "java.io.OptionalDataException",
+          "java.lang.invoke.SerializedLambda",
+          "java.lang.reflect.Proxy", // one is in StateSamples
+          "java.security.CodeSigner",
+          "java.security.KeyRep",
+          "java.security.SignedObject",
+          "java.security.Timestamp",
+          "java.security.cert.CertificateRevokedException",
+          "java.text.Format$Field",
+          "java.util.IllegalFormatException",
+          "java.util.InvalidPropertiesFormatException",
+          "java.util.concurrent.StructuredTaskScope$FailedException", // preview in Java 25
+          "java.util.concurrent.StructuredTaskScope$TimeoutException",
+          "java.util.concurrent.locks.AbstractQueuedLongSynchronizer$ConditionObject",
+          "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject");
+
+  @Test
+  void nearlyEachConcreteClassOfTheJdkHasASample() {
+    Set<String> sampled =
+        PlatformSamples.all().stream().map(ObjectSample::name).collect(Collectors.toSet());
+    assertThat(PlatformSamples.classes())
+        .filteredOn(type -> !Modifier.isAbstract(type.getModifiers()))
+        .extracting(Class::getName)
+        .filteredOn(name -> !sampled.contains(name))
+        .isSubsetOf(WITHOUT_SAMPLE);
   }
 
   @Test
