@@ -68,11 +68,13 @@ class ScaleTest {
   @Test
   void aRankReceivesAFewBytesForEachOther() {
     int size = 300;
+    long start = System.nanoTime();
     long[] bytes =
         meetAndPart(size).stream().mapToLong(StoreTraffic::bytesReceived).sorted().toArray();
-    // A rank reads 16 bytes in the endpoint table, and 12 for each rank that has left before it
-    // checked.
-    assertThat(bytes[size - 2]).isLessThanOrEqualTo(40L * size + 1_000);
+    // A rank reads 16 bytes in the endpoint table, and 12 for each rank that has left, again for as
+    // long as others leave.
+    long looks = 1 + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start) / 50;
+    assertThat(bytes[size - 2]).isLessThanOrEqualTo((28L + 12L * looks) * size + 1_000);
   }
 
   @Test
