@@ -41,6 +41,10 @@ public interface GroupMemory {
    * Finds how the current operation can use the memory. All ranks ask once in the operation, or
    * none does; they get the same answer. May block until all ranks ask.
    *
+   * <p>Where the answer depends on where all ranks' tensors lie, as between processes, asking
+   * publishes them, and {@link SharedRegion#publish} then returns at once: a question of its own
+   * would cost each operation a second wait for all ranks.
+   *
    * @param published the tensors that this rank would publish in the {@link #region}
    */
   default Access open(Supplier<List<HostTensor>> published) {
