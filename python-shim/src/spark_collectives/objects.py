@@ -224,7 +224,7 @@ def scatter_object_list(
         _require_length(scatter_object_input_list, member.size, "scatter_object_input_list")
     own = _Contents(scatter_object_input_list or () if here else ())
     every = own.sizes(member.size) if here else np.empty(0, np.int64)
-    most = int(every.max(initial=0))
+    most = max(every.tolist(), default=0)
     sizes = np.empty(2, np.int64)
     member.scatter(sizes, [np.array([each, most], np.int64) for each in every], root)
     if sizes[0] < 0:
