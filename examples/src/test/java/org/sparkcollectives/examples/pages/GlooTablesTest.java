@@ -12,9 +12,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Tests that each table of measurements beside Gloo says, itself or in the section's text before
- * it, that Gloo goes over TCP: beside our shared memory it would else look like Gloo's, which has
- * none.
+ * Tests that each table of measurements that names Gloo also names its transport, in the table or
+ * in its section: Gloo has TCP only, even where the row is of our shared memory.
  */
 class GlooTablesTest {
 

@@ -1,10 +1,10 @@
 package org.sparkcollectives.spark
 
-import java.util.concurrent.{Callable, ExecutionException, Executors, TimeUnit, TimeoutException}
+import java.util.concurrent.{CompletableFuture, ExecutionException}
 
 import org.scalatest.funsuite.AnyFunSuite
 
-/** What docs/operate/troubleshooting.md says of a barrier stage of the user's own without slots. */
+/** Tests how Spark ends a barrier stage that has more ranks than there are slots. */
 class BarrierSlotsSuite extends AnyFunSuite with LocalCluster {
 
   override def executors: Int = 1
@@ -16,22 +16,14 @@ class BarrierSlotsSuite extends AnyFunSuite with LocalCluster {
 
   test("a union with more ranks than slots fails after Spark's checks, which no cancel ends") {
     val rows = sc.parallelize(0 until 8, 2)
-    val thread = Executors.newSingleThreadExecutor()
-    val job = thread.submit(
-      (() => rows.union(rows).barrier().mapPartitions(identity).count()): Callable[Long]
+    val job = CompletableFuture.supplyAsync[Long](() =>
+      rows.union(rows).barrier().mapPartitions(identity).count()
     )
-    var failure: Throwable = null
-    while (failure == null) {
+    eventually("Spark gives up") {
       sc.cancelAllJobs()
-      try {
-        job.get(100, TimeUnit.MILLISECONDS)
-        fail("four ranks had two slots")
-      } catch {
-        case _: TimeoutException   =>
-        case e: ExecutionException => failure = e.getCause
-      }
+      job.isDone
     }
-    thread.shutdown()
+    val failure = intercept[ExecutionException](job.get()).getCause
     assert(failure.getMessage.contains("SPARK-24819"), failure)
     assertTheNextJobRuns()
   }
