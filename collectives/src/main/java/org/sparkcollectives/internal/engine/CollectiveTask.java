@@ -13,7 +13,7 @@ import org.sparkcollectives.spi.OperationSpec;
 /** A collective in its group's queue. */
 final class CollectiveTask extends PendingWork implements QueuedTask {
 
-  /** What a collective does in its turn. */
+  /** The exchange of data that the task stands for. */
   interface Body {
 
     /** Carries out the collective, blocking until it is done or has failed. */

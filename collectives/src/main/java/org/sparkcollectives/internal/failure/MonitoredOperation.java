@@ -25,6 +25,7 @@ public interface MonitoredOperation {
   /** Ends the operation, unless it has ended. */
   void complete(Throwable cause);
 
+  /** Returns whether the operation has been pending for longer than its timeout. */
   boolean isOverdue(long nowNanos);
 
   /** Returns for how long the operation has been pending. */
