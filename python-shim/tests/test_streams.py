@@ -140,6 +140,15 @@ def test_a_rank_prints_whatever_stream_its_process_has(stream, echo):
         assert text(before) == (f"{arrives}\n" if echo else "")
 
 
+def test_the_end_of_a_rank_whose_output_is_closed_is_silent():
+    # A writer that is collected closes itself, which Python 3.13 reports if it fails.
+    before = io.StringIO()
+    out = _reports.LineWriter(None, _reports.LINE, before)
+    before.close()
+    out.flush()
+    out.close()
+
+
 def test_a_bar_is_drawn_where_a_line_can_be_redrawn(monkeypatch):
     class Terminal(WriteAndFlush):
         def isatty(self):

@@ -21,8 +21,8 @@ def write(stream: Any, text: str) -> None:
 
 
 def flush(stream: Any) -> None:
-    """Flush the stream, if it can be flushed."""
-    if hasattr(stream, "flush"):
+    """Flush the stream, if it can be flushed and is still open."""
+    if hasattr(stream, "flush") and not getattr(stream, "closed", False):
         stream.flush()
 
 
