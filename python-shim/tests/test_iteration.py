@@ -172,6 +172,30 @@ def test_contributions_that_differ_in_shape_are_refused_with_the_ranks(spark):
         dist.iterate(rows.filter(lambda _: False), 0.0, gradient, step, 2)
 
 
+EMPTY = {
+    "limited to none": lambda rows: rows.limit(0),
+    "without partitions": lambda rows: rows.sparkSession.createDataFrame([], rows.schema),
+    "filtered": lambda rows: rows.where("hash(id) = 12345"),
+    "filtered before a shuffle": lambda rows: rows.where("hash(id) = 12345").repartition(3),
+    "filtered after a shuffle": lambda rows: rows.repartition(3).where("hash(id) = 12345"),
+}
+
+
+@pytest.mark.parametrize("kind", EMPTY)
+def test_a_dataframe_without_rows_is_refused(spark, kind):
+    rows = EMPTY[kind](spark.range(0, 10, 1, 2))
+    with pytest.raises(ValueError, match=r"There are no partitions|None of the . partitions has"):
+        dist.iterate(rows, 0.0, gradient, step, 2)
+
+
+def test_rows_left_in_one_partition_of_a_dataframe_are_enough(spark):
+    rows = spark.range(0, 10, 1, 3).repartition(3, "id").where("id = 7")
+    result = dist.iterate(
+        rows, 0.0, lambda state, table, i: table.num_rows, lambda state, total, i: total, 2
+    )
+    assert result.state == 1
+
+
 def test_wrong_arguments_are_refused(spark):
     rows = spark.sparkContext.parallelize(range(2), 2)
     with pytest.raises(ValueError, match="max_iterations must be 1 or more, not 0"):
