@@ -3,13 +3,18 @@ package org.sparkcollectives.spark.internal.iteration;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.NotSerializableException;
+import java.io.ObjectOutputStream;
 import java.io.Serializable;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.spark.iteration.Contribution;
 import org.sparkcollectives.spark.iteration.IterationResult;
 
@@ -111,6 +116,55 @@ class SnapshotsTest extends LoopsOfThreads {
     failures(functions, 1, new Unreadable(1));
     failing.set(0);
     IterationResult<Unreadable> result = result(functions, 4, 1, new Unreadable(1));
+    assertThat(result.state().value).isEqualTo(25);
+  }
+
+  /** A state that reaches the ranks, and cannot be written once more for a snapshot. */
+  private static final class WrittenOnce implements Serializable {
+    private static final long serialVersionUID = 1;
+
+    final double value;
+    private final transient Throwable thrown;
+    private transient boolean written;
+
+    WrittenOnce(double value, Throwable thrown) {
+      this.value = value;
+      this.thrown = thrown;
+    }
+
+    private void writeObject(ObjectOutputStream out) throws Throwable {
+      if (written) {
+        throw thrown;
+      }
+      written = true;
+      out.defaultWriteObject();
+    }
+  }
+
+  private static Stream<Throwable> thrownByStates() {
+    return Stream.of(
+        new NotSerializableException("a socket"),
+        new IllegalStateException("closed"),
+        new NoClassDefFoundError("Missing"),
+        new StackOverflowError());
+  }
+
+  @ParameterizedTest
+  @MethodSource("thrownByStates")
+  void whatCannotBeWrittenDoesNotEndTheLoop(Throwable thrown) {
+    AtomicInteger failing = new AtomicInteger(3);
+    Contribution<WrittenOnce, Integer> own =
+        (state, data, i) -> {
+          if (data == 2 && i == failing.get()) {
+            throw new IllegalStateException("lost");
+          }
+          return numbers(data);
+        };
+    IterationFunctions<WrittenOnce, Integer> functions =
+        functions(own, (state, sum, i) -> new WrittenOnce(state.value + sum[0], thrown));
+    failures(functions, 1, new WrittenOnce(1, thrown));
+    failing.set(0);
+    IterationResult<WrittenOnce> result = result(functions, 4, 1, new WrittenOnce(1, thrown));
     assertThat(result.state().value).isEqualTo(25);
   }
 }
