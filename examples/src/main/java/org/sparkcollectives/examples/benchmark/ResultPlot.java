@@ -5,6 +5,7 @@ import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -31,8 +32,9 @@ final class ResultPlot {
   private static final Color[] OTHERS = {
     new Color(0xE6862B), new Color(0x9A9A9A), new Color(0x555555), new Color(0xC62828)
   };
-  private static final String[] TIMES = {"ns", "µs", "ms", "s", "1000 s"};
-  private static final String[] SIZES = {"B", "kB", "MB", "GB", "TB"};
+  private static final List<String> SIZES = List.of("B", "KiB", "MiB", "GiB", "TiB");
+  private static final List<String> TIMES = List.of("ns", "µs", "ms", "s", "1000 s");
+  private static final List<String> RATES = List.of("B/s", "kB/s", "MB/s", "GB/s", "TB/s");
 
   /** One point of a curve. */
   record Point(long bytes, double micros, double bandwidth) {}
@@ -90,24 +92,50 @@ final class ResultPlot {
   }
 
   private BufferedImage times() {
-    XYChart chart = chart(title, "median time", Point::micros);
-    // Whole units at every third power of ten.
-    chart.getStyler().setyAxisTickLabelsFormattingFunction(micros -> label(micros * 1e3, TIMES));
-    return BitmapEncoder.getBufferedImage(chart);
+    return BitmapEncoder.getBufferedImage(timesChart());
+  }
+
+  XYChart timesChart() {
+    return chart(title, "median time", point -> point.micros() * 1e3, TIMES);
   }
 
   private BufferedImage bandwidths() {
-    return BitmapEncoder.getBufferedImage(chart("", "bus bandwidth (GB/s)", Point::bandwidth));
+    return BitmapEncoder.getBufferedImage(
+        chart("", "bus bandwidth", point -> point.bandwidth() * 1e9, RATES));
   }
 
-  /** Returns a power of ten with its unit: 100000 bytes are 100 kB. */
-  static String label(double value, String... units) {
-    int thousands = (int) Math.floor(Math.log10(value) / 3 + 1e-9);
-    int unit = Math.max(0, Math.min(units.length - 1, thousands));
-    return String.format(Locale.ROOT, "%.0f %s", value / Math.pow(1000, unit), units[unit]);
+  /** Returns a power of two with its unit: of 16, 64 KiB. */
+  static String size(double exponent) {
+    return label(2, exponent, 10, SIZES);
   }
 
-  private XYChart chart(String heading, String axis, ToDoubleFunction<Point> value) {
+  /** Returns a power of ten with its unit: of 5, 100 of the second unit. */
+  static String decimal(double exponent, List<String> units) {
+    return label(10, exponent, 3, units);
+  }
+
+  private static String label(int base, double exponent, int exponentOfUnit, List<String> units) {
+    int unit = (int) Math.floor(exponent / exponentOfUnit + 1e-9);
+    unit = Math.max(0, Math.min(units.size() - 1, unit));
+    double value = Math.pow(base, exponent - (double) unit * exponentOfUnit);
+    String number =
+        Math.abs(value - Math.rint(value)) < 1e-6
+            ? String.format(Locale.ROOT, "%.0f", value)
+            : String.format(Locale.ROOT, "%.1f", value);
+    return number + " " + units.get(unit);
+  }
+
+  private static double log2(double value) {
+    return Math.log(value) / Math.log(2);
+  }
+
+  /**
+   * Returns a chart of exponents, as XChart has labels of one's own on linear axes only.
+   *
+   * @param units of the value, each a thousand of the one before
+   */
+  private XYChart chart(
+      String heading, String axis, ToDoubleFunction<Point> value, List<String> units) {
     System.setProperty("java.awt.headless", "true");
     XYChart chart =
         new XYChartBuilder()
@@ -118,9 +146,8 @@ final class ResultPlot {
             .yAxisTitle(axis)
             .build();
     XYStyler style = chart.getStyler();
-    style.setXAxisLogarithmic(true);
-    style.setYAxisLogarithmic(true);
-    style.setxAxisTickLabelsFormattingFunction(bytes -> label(bytes, SIZES));
+    style.setxAxisTickLabelsFormattingFunction(ResultPlot::size);
+    style.setyAxisTickLabelsFormattingFunction(exponent -> decimal(exponent, units));
     style.setLegendPosition(LegendPosition.OutsideE);
     style.setLegendBorderColor(Color.WHITE);
     style.setChartBackgroundColor(Color.WHITE);
@@ -133,7 +160,10 @@ final class ResultPlot {
       double[] values = points.stream().mapToDouble(value).toArray();
       if (values[0] > 0) {
         chart
-            .addSeries(curve.getKey(), points.stream().mapToDouble(Point::bytes).toArray(), values)
+            .addSeries(
+                curve.getKey(),
+                points.stream().mapToDouble(point -> log2((double) point.bytes())).toArray(),
+                Arrays.stream(values).map(Math::log10).toArray())
             .setMarker(SeriesMarkers.CIRCLE)
             .setMarkerColor(color)
             .setLineColor(color)

@@ -4,7 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.knowm.xchart.XYChart;
+import org.knowm.xchart.XYSeries;
+import org.knowm.xchart.style.XYStyler;
 
 class ComparisonPlotTest {
 
@@ -39,10 +43,29 @@ class ComparisonPlotTest {
 
   @Test
   void axesHaveUnits() {
-    assertThat(ResultPlot.label(1, "B", "kB")).isEqualTo("1 B");
-    assertThat(ResultPlot.label(100, "B", "kB")).isEqualTo("100 B");
-    assertThat(ResultPlot.label(1000, "B", "kB")).isEqualTo("1 kB");
-    assertThat(ResultPlot.label(1e5, "B", "kB")).isEqualTo("100 kB");
-    assertThat(ResultPlot.label(1e7, "B", "kB")).as("the last unit goes on").isEqualTo("10000 kB");
+    List<String> units = List.of("ns", "µs");
+    assertThat(ResultPlot.size(2)).isEqualTo("4 B");
+    assertThat(ResultPlot.size(16)).isEqualTo("64 KiB");
+    assertThat(ResultPlot.size(1.5)).isEqualTo("2.8 B");
+    assertThat(ResultPlot.decimal(0, units)).isEqualTo("1 ns");
+    assertThat(ResultPlot.decimal(-1, units)).isEqualTo("0.1 ns");
+    assertThat(ResultPlot.decimal(3.5, units)).isEqualTo("3.2 µs");
+    assertThat(ResultPlot.decimal(5, units)).isEqualTo("100 µs");
+    assertThat(ResultPlot.decimal(7, units)).as("the last unit goes on").isEqualTo("10000 µs");
+  }
+
+  @Test
+  void theLabelAtAPointIsItsSizeAndTime() {
+    ResultPlot plot = new ResultPlot("");
+    plot.add("ours", 1024, 100, 1);
+    XYChart chart = plot.timesChart();
+    XYSeries series = chart.getSeriesMap().get("ours");
+    XYStyler style = chart.getStyler();
+    assertThat(style.getxAxisTickLabelsFormattingFunction().apply(series.getXData()[0]))
+        .isEqualTo("1 KiB");
+    assertThat(style.getyAxisTickLabelsFormattingFunction().apply(series.getYData()[0]))
+        .isEqualTo("100 µs");
+    assertThat(style.isXAxisLogarithmic()).as("which would number another axis").isFalse();
+    assertThat(style.isYAxisLogarithmic()).isFalse();
   }
 }
