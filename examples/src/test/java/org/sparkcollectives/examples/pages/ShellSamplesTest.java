@@ -38,6 +38,7 @@ class ShellSamplesTest {
   private static final Set<String> OTHERS =
       Set.of(
           "cp",
+          "databricks",
           "git",
           "jcmd",
           "jfr",
