@@ -1,5 +1,6 @@
 import json
 import os
+import subprocess
 import sys
 import time
 import urllib.request
@@ -55,6 +56,33 @@ def has_connect():
     import pyspark
 
     return any(Path(pyspark.__file__).parent.glob("jars/spark-connect_*.jar"))
+
+
+@pytest.fixture
+def connect_client(spark):
+    """Begin a program, with a session of its own of the Connect server in the JVM of the tests."""
+    pytest.importorskip("grpc", reason="the client of Spark Connect needs grpcio")
+    if not has_connect():
+        pytest.skip("PySpark has a server of Spark Connect since 4.0")
+    services = spark._jvm.org.apache.spark.sql.connect.service
+    service = getattr(getattr(services, "SparkConnectService$"), "MODULE$")
+    address = f"sc://localhost:{service.localPort()}"
+    # A client that finds the address of the session's JVM would use that one.
+    kept = {
+        key: value for key, value in os.environ.items() if not key.startswith(("PYSPARK_", "SPARK"))
+    }
+    begun = []
+
+    def begin(program, *arguments):
+        command = [sys.executable, os.path.join(TESTS, program), address, *arguments]
+        pipe = subprocess.PIPE
+        begun.append(subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=kept))
+        return begun[-1]
+
+    yield begin
+    for process in begun:
+        process.kill()
+        process.communicate()
 
 
 def await_executors(session, count, seconds=60):

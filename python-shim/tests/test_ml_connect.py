@@ -1,13 +1,9 @@
 """Clients of Spark Connect whose fits run in barrier stages, without a change in their program."""
 
 import json
-import os
 import re
-import subprocess
-import sys
 import time
 import urllib.request
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,37 +14,7 @@ pytest.importorskip("pyspark.ml.connect.readwrite", reason="Spark Connect fits s
 #: Two clients and a server take minutes on a busy machine.
 pytestmark = pytest.mark.parity
 
-TESTS = Path(__file__).parent
 BACKEND = "org.sparkcollectives.ml.connect.CollectivesBackend"
-
-
-@pytest.fixture(scope="module")
-def server(spark):
-    """Return the address of the Connect server in the JVM of the tests' session."""
-    services = spark._jvm.org.apache.spark.sql.connect.service
-    service = getattr(getattr(services, "SparkConnectService$"), "MODULE$")
-    return f"sc://localhost:{service.localPort()}"
-
-
-@pytest.fixture
-def client(server):
-    """Begin a program with a session of its own."""
-    # A client that finds the address of the session's JVM would use that one.
-    kept = {
-        key: value for key, value in os.environ.items() if not key.startswith(("PYSPARK_", "SPARK"))
-    }
-    begun = []
-
-    def begin(program, *arguments):
-        command = [sys.executable, str(TESTS / program), server, *arguments]
-        pipe = subprocess.PIPE
-        begun.append(subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=kept))
-        return begun[-1]
-
-    yield begin
-    for process in begun:
-        process.kill()
-        process.communicate()
 
 
 def read(spark, path):
@@ -75,12 +41,14 @@ def printed_by(process):
     return json.loads(printed.splitlines()[-1])
 
 
-def test_a_setting_of_the_session_has_its_fits_run_in_barrier_stages(spark, client, tmp_path):
+def test_a_setting_of_the_session_has_its_fits_run_in_barrier_stages(
+    spark, connect_client, tmp_path
+):
     before = last_stage(spark)
     # At the same time, on the same server.
     program = "connect_program.py"
-    with_setting = client(program, str(tmp_path / "with"), BACKEND)
-    without = client(program, str(tmp_path / "without"))
+    with_setting = connect_client(program, str(tmp_path / "with"), BACKEND)
+    without = connect_client(program, str(tmp_path / "without"))
     have, want = printed_by(with_setting), printed_by(without)
     deadline = time.monotonic() + 60
     while len(groups_after(spark, before)) < 2 and time.monotonic() < deadline:
@@ -93,8 +61,9 @@ def test_a_setting_of_the_session_has_its_fits_run_in_barrier_stages(spark, clie
     assert have["accuracy"] > 0.7
 
 
-def test_a_fit_refuses_rows_with_the_error_of_sparks_own(client):
-    with_setting, without = client("connect_errors.py", BACKEND), client("connect_errors.py")
+def test_a_fit_refuses_rows_with_the_error_of_sparks_own(connect_client):
+    with_setting = connect_client("connect_errors.py", BACKEND)
+    without = connect_client("connect_errors.py")
     have, want = printed_by(with_setting), printed_by(without)
     assert all("MUST" in message for _, message in want.values()), want
     assert have == want
