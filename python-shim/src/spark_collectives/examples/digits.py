@@ -69,14 +69,19 @@ def main(arguments: Optional[Sequence[str]] = None) -> None:
     from pyspark.sql import SparkSession
 
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--master", default="local[4]", help="where Spark runs (%(default)s)")
+    parser.add_argument("--master", help="where Spark runs (as spark-submit says, else local[4])")
     parser.add_argument("--ranks", type=int, default=4, help="how many tasks (%(default)s)")
     parser.add_argument("--steps", type=int, default=200, help="of gradient descent (%(default)s)")
     parser.add_argument("--rate", type=float, default=0.5, help="the learning rate (%(default)s)")
     given = parser.parse_args(arguments)
     # The tasks get the Python of this program, also if its virtual environment is not activated.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    builder: Any = SparkSession.builder.master(given.master).appName("Spark Collectives example")
+    builder: Any = SparkSession.builder
+    # spark-submit, which has started the JVM then, has given both.
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:
+        builder = builder.appName("Spark Collectives example").master("local[4]")
+    if given.master:
+        builder = builder.master(given.master)
     spark = dist.configure(builder).getOrCreate()
     steps, rate = given.steps, given.rate
     rows = spark.sparkContext.parallelize(images(), given.ranks)
