@@ -20,6 +20,9 @@ public final class SlotPreflight {
 
   private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
+  /** Of YARN and Kubernetes, where {@code spark.executor.instances} is not set. */
+  private static final int SPARK_DEFAULT_EXECUTORS = 2;
+
   private final RDD<?> rdd;
   private final SparkContext context;
   private final int partitions;
@@ -80,6 +83,21 @@ public final class SlotPreflight {
     int others = context.getExecutorMemoryStatus().size() - 1;
     int executors = context.isLocal() ? 1 : others;
     return new SlotShortage(
-        partitions, slots, executors, context.master(), resources.demand(), resources.taskCpus());
+        partitions,
+        slots,
+        executors,
+        executorsAsked(),
+        context.master(),
+        context.applicationId(),
+        resources.demand(),
+        resources.taskCpus());
+  }
+
+  /** Returns 0 where another setting says how many there are, such as {@code spark.cores.max}. */
+  private int executorsAsked() {
+    String master = context.master();
+    return master.startsWith("k8s://") || master.startsWith("yarn")
+        ? context.conf().getInt("spark.executor.instances", SPARK_DEFAULT_EXECUTORS)
+        : 0;
   }
 }

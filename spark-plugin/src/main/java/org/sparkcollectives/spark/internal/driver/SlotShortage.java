@@ -8,12 +8,21 @@ import java.time.Duration;
  * @param partitions of the stage
  * @param slots for its tasks, fewer than {@code partitions}
  * @param executors that have registered
+ * @param asked how many executors the cluster manager was asked for; 0 if that is not known
  * @param master the cluster's URL
+ * @param application its id
  * @param demand what one task needs, in words
  * @param taskCpus the cores that one task needs
  */
 record SlotShortage(
-    int partitions, int slots, int executors, String master, String demand, int taskCpus) {
+    int partitions,
+    int slots,
+    int executors,
+    int asked,
+    String master,
+    String application,
+    String demand,
+    int taskCpus) {
 
   /** Returns the message for the user, after {@code waited}. */
   String describe(Duration waited) {
@@ -37,6 +46,9 @@ record SlotShortage(
   private String advice() {
     String size =
         "the application " + cores() + " cores (spark.executor.instances x spark.executor.cores)";
+    if (executors < asked) {
+      return missingExecutors();
+    }
     if (slots > 0) {
       return "Repartition to at most " + slots + ", or give " + size;
     }
@@ -50,6 +62,29 @@ record SlotShortage(
         + " ranks need "
         + cores()
         + " cores in all";
+  }
+
+  private String missingExecutors() {
+    return "Only "
+        + executors
+        + " of the "
+        + asked
+        + " executors asked for (spark.executor.instances) "
+        + (executors == 1 ? "has" : "have")
+        + " registered: look up "
+        + where()
+        + " what keeps the others from starting, or raise spark.collectives.preflight.timeout if"
+        + " they only take longer; the ranks need "
+        + cores()
+        + " cores in all";
+  }
+
+  private String where() {
+    return master.startsWith("k8s://")
+        ? "in their pods (kubectl describe pods -l spark-role=executor,spark-app-selector="
+            + application
+            + ")"
+        : "in the cluster manager";
   }
 
   private long cores() {

@@ -11,7 +11,12 @@ class SlotShortageTest {
   private static final String MASTER = "spark://master:7077";
 
   private static String of(int slots, int executors) {
-    return new SlotShortage(3, slots, executors, MASTER, "2 cores for each task", 2)
+    return of(slots, executors, 0, MASTER);
+  }
+
+  private static String of(int slots, int executors, int asked, String master) {
+    return new SlotShortage(
+            3, slots, executors, asked, master, "spark-1", "2 cores for each task", 2)
         .describe(Duration.ofMillis(30_400));
   }
 
@@ -41,5 +46,24 @@ class SlotShortageTest {
         .contains("has registered", "cluster manager", "spark.collectives.preflight.timeout")
         .contains("the ranks need 6 cores in all")
         .doesNotContain("Repartition");
+  }
+
+  @Test
+  void whereExecutorsAreMissingThatWereAskedForTheirPodsArePointedTo() {
+    assertThat(of(2, 1, 3, "k8s://https://kubernetes.default.svc"))
+        .contains("only 2 slots: 1 executor (k8s://https://kubernetes.default.svc)")
+        .contains("Only 1 of the 3 executors asked for (spark.executor.instances) has registered")
+        .contains("kubectl describe pods -l spark-role=executor,spark-app-selector=spark-1)")
+        .contains("spark.collectives.preflight.timeout", "the ranks need 6 cores in all")
+        .doesNotContain("Repartition");
+    assertThat(of(0, 0, 2, "yarn"))
+        .contains("Only 0 of the 2 executors asked for (spark.executor.instances) have registered")
+        .contains("look up in the cluster manager")
+        .doesNotContain("kubectl", "No executor");
+  }
+
+  @Test
+  void whereAllExecutorsThatWereAskedForHaveRegisteredMoreAreAdvised() {
+    assertThat(of(2, 1, 1, "yarn")).contains("Repartition to at most 2").doesNotContain("Only");
   }
 }
