@@ -164,7 +164,7 @@ def test_notebooks_are_as_new_as_their_sources(convert):
 
 
 def executed(notebook, folder, monkeypatch):
-    """Execute a notebook; return what it printed, and whether it has drawn a picture."""
+    """Execute a notebook; return what it printed, whether it has drawn a picture, and its bars."""
     pytest.importorskip("matplotlib", reason="matplotlib is not installed")
     nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed")
     pytest.importorskip("ipykernel", reason="ipykernel is not installed")
@@ -178,7 +178,9 @@ def executed(notebook, folder, monkeypatch):
     client.execute()
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     printed = "".join(each.get("text", "") for each in outputs)
-    return printed, any("image/png" in each.get("data", {}) for each in outputs)
+    shown = [each["data"] for each in outputs if "data" in each]
+    bars = [data["text/plain"] for data in shown if "<progress " in data.get("text/html", "")]
+    return printed, any("image/png" in data for data in shown), bars
 
 
 def executed_by_jupyter(name, monkeypatch):
@@ -188,23 +190,29 @@ def executed_by_jupyter(name, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("name", "package", "text"),
+    ("name", "package", "text", "progress"),
     [
-        ("digits.ipynb", "torch", "[rank 0] epoch 12: loss"),
-        pytest.param("lightgbm_tumours.ipynb", "lightgbm", "best round ", marks=pytest.mark.parity),
+        ("digits.ipynb", "torch", "[rank 0] epoch 12: loss", r"12 of 12 steps, loss=0\.\d+"),
+        pytest.param(
+            "lightgbm_tumours.ipynb", "lightgbm", "best round ", None, marks=pytest.mark.parity
+        ),
     ],
 )
-def test_the_notebooks_of_jupyter_run_and_draw_their_curves(monkeypatch, name, package, text):
+def test_the_notebooks_of_jupyter_run_and_draw_their_curves(
+    monkeypatch, name, package, text, progress
+):
     pytest.importorskip(package, reason=f"{package} is not installed")
-    printed, drawn = executed_by_jupyter(name, monkeypatch)
+    printed, drawn, bars = executed_by_jupyter(name, monkeypatch)
     assert text in printed
     assert drawn
+    assert len(bars) == (progress is not None)
+    assert all(re.fullmatch(progress, bar) for bar in bars)
 
 
 @pytest.mark.parity
 def test_the_notebook_with_spark_ml_runs_and_draws_the_times(monkeypatch):
     pytest.importorskip("sklearn", reason="scikit-learn is not installed")
-    printed, drawn = executed_by_jupyter("spark_ml.ipynb", monkeypatch)
+    printed, drawn, _ = executed_by_jupyter("spark_ml.ipynb", monkeypatch)
     assert float(re.search(r"accuracy ([\d.]+), with both: True", printed).group(1)) > 0.95
     assert drawn
 
@@ -228,9 +236,11 @@ spark = spark_collectives.configure(SparkSession.builder.master("local[4]")).get
     cells = [nbformat.v4.new_code_cell(code) for code in [session, *paragraphs("%spark.ipyspark")]]
     metadata = {"kernelspec": {"name": "python3", "display_name": "Python 3"}}
     notebook = nbformat.v4.new_notebook(cells=cells, metadata=metadata)
-    printed, drawn = executed(notebook, tmp_path, monkeypatch)
+    printed, drawn, bars = executed(notebook, tmp_path, monkeypatch)
     assert printed.count("[rank 0] epoch 12: loss") == 1
-    assert "\r" not in printed
+    # It can neither replace what is displayed nor redraw a line.
+    assert printed.count("12 of 12 steps, loss=") == 1
+    assert "\r" not in printed and not bars
     assert drawn
 
 

@@ -131,16 +131,14 @@ def test_shows_progress_that_rank_0_reports(spark, monkeypatch):
     shown = []
 
     class Bar:
-        total = n = 0
+        def line(self, out):
+            return contextlib.nullcontext()
 
-        def set_postfix(self, values, refresh):
-            shown.append(values)
+        def advance(self):
+            shown.append("a rank has ended")
 
-        def refresh(self):
-            shown.append((self.n, self.total))
-
-        def update(self, count):
-            pass
+        def show(self, done, total, values):
+            shown.append((done, total, values))
 
         def close(self):
             shown.append("closed")
@@ -153,7 +151,17 @@ def test_shows_progress_that_rank_0_reports(spark, monkeypatch):
                 dist.report_progress(step + 1, 2, loss=1 / (step + 1))
 
     dist.run(steps, 2, spark=spark)
-    assert shown == [{"loss": "1.0"}, (1, 2), {"loss": "0.5"}, (2, 2), "closed"]
+    # Rank 1 may have ended before rank 0 reports.
+    reported = [each for each in shown if each != "a rank has ended"]
+    assert reported == [(1, 2, {"loss": "1.0"}), (2, 2, {"loss": "0.5"}), "closed"]
+
+    shown.clear()
+    dist.run(lambda: None, 2, spark=spark)
+    assert shown == ["a rank has ended"] * 2 + ["closed"]
+
+    shown.clear()
+    dist.run(lambda: None, 2, spark=spark, stream=False)
+    assert shown == []
 
 
 def on_dataframe(spark, monkeypatch):

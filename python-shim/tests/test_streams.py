@@ -4,10 +4,12 @@ import io
 import json
 import queue
 import sys
+from types import SimpleNamespace
 
 import pytest
 
-from spark_collectives import _display, _reports
+from spark_collectives import _display, _progress, _reports
+from spark_collectives._progress import NotebookBar, ProgressLines, TerminalBar
 
 #: With letters of Turkish, and an arrow that its encoding lacks.
 TEXT = "IĞDIR ilik → 1"
@@ -100,8 +102,7 @@ def test_reports_are_shown_on_any_stream(stream, progress, monkeypatch):
         (_reports.EXCEPTION, b"kept"),
         (_reports.ENDED, b""),
     )
-    # Another test may have loaded it: then this would be a notebook, which gets a bar.
-    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
+    monkeypatch.delenv("ZEPPELIN_HOME", raising=False)
     monkeypatch.setattr(sys, "stdout", out)
     monkeypatch.setattr(sys, "stderr", out)
     display = _display.Display(2, progress)
@@ -113,8 +114,8 @@ def test_reports_are_shown_on_any_stream(stream, progress, monkeypatch):
     if arrives is not None:
         assert text(out).count(f"[rank 1] {arrives}\n") == 2
         assert "7 lines are left out" in text(out)
-        if progress is None:
-            assert text(out).count("\n") == 3
+        assert ("1 of 2 steps, loss=0,5" in text(out)) == bool(progress)
+        assert text(out).count("\n") == (4 if progress else 3)
 
 
 @pytest.mark.parametrize("echo", [True, False])
@@ -149,22 +150,67 @@ def test_the_end_of_a_rank_whose_output_is_closed_is_silent():
     out.close()
 
 
-def test_a_bar_is_drawn_where_a_line_can_be_redrawn(monkeypatch):
-    class Terminal(WriteAndFlush):
-        def isatty(self):
-            return True
+class Terminal(WriteAndFlush):
+    def isatty(self):
+        return True
+
+
+def test_progress_is_shown_as_the_place_allows(monkeypatch):
+    def ipython(shell):
+        monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
 
     # Whether or not another test has imported it.
-    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)
+    monkeypatch.delitem(sys.modules, "IPython", raising=False)
     monkeypatch.delenv("ZEPPELIN_HOME", raising=False)
     monkeypatch.setattr(sys, "stderr", WriteAndFlush())
-    assert not _display._redraws()
-    monkeypatch.setitem(sys.modules, "ipykernel", None)
-    assert _display._redraws()
-    monkeypatch.setenv("ZEPPELIN_HOME", "/opt/zeppelin")
-    assert not _display._redraws()
+    assert _progress._kinds(False) == []
+    assert _progress._kinds(True) == [ProgressLines]
     monkeypatch.setattr(sys, "stderr", Terminal())
-    assert _display._redraws()
+    assert _progress._kinds(False) == [TerminalBar]
+    ipython(None)  # imported by a library
+    assert _progress._kinds(False) == [TerminalBar]
+    ipython(SimpleNamespace(kernel=object()))
+    assert _progress._kinds(False) == [NotebookBar]
+    assert _progress._kinds(True) == [NotebookBar, ProgressLines]
+    monkeypatch.setenv("ZEPPELIN_HOME", "/opt/zeppelin")
+    assert _progress._kinds(False) == [ProgressLines]
+
+
+def test_a_notebook_has_one_bar_that_changes(monkeypatch):
+    shown = []
+
+    class Handle:
+        def update(self, content, raw):
+            assert raw
+            shown.append(content)
+
+    def display(content, raw, display_id):
+        assert raw and display_id
+        shown.append(content)
+        return Handle()
+
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace())
+    monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=display))
+    bar = NotebookBar(4, "rank")
+    assert shown.pop()["text/plain"] == "0 of 4 ranks"
+    for step in range(1, 1001):
+        bar.show(step, 1000, {"loss": "<0.5>"})
+    bar.close()
+    assert len(shown) < 900, "it is drawn for each step"
+    assert shown[-1]["text/plain"] == "1,000 of 1,000 steps, loss=<0.5>"
+    html = '<progress value="1000" max="1000"></progress> 1,000 of 1,000 steps, loss=&lt;0.5&gt;'
+    assert shown[-1]["text/html"] == html
+
+
+def test_lines_of_progress_are_few(monkeypatch):
+    monkeypatch.delenv("ZEPPELIN_HOME", raising=False)
+    monkeypatch.setattr(sys, "stderr", WriteAndFlush())
+    lines = ProgressLines(4, "rank")
+    for step in range(1, 1001):
+        lines.show(step, 1000, {"loss": "0.5"})
+    text = sys.stderr.text.splitlines()
+    assert len(text) == 10
+    assert (text[0], text[-1]) == ("100 of 1,000 steps, loss=0.5", "1,000 of 1,000 steps, loss=0.5")
 
 
 LOCAL = """

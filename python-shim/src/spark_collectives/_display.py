@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import sys
-from typing import Any, Dict, List, Optional
+from typing import Any, List, Optional
 
 from . import _reports, _streams
+from ._progress import Progress, progress_bar
 from ._reports import Report, ReportReader
 
 
@@ -23,13 +23,19 @@ class Display:
 
     def __init__(self, total: int, progress: Optional[bool], unit: str = "rank") -> None:
         self.exceptions: List[Report] = []
-        self._bar = progress_bar(total, progress, unit)
+        self._wanted = (total, progress, unit)
+        self._begun = False
+        self._bar: Optional[Progress] = None
         self._has_progress = False
 
     def show_all(self, reader: Optional[ReportReader]) -> None:
         """Show the reports that have arrived, and collect the exceptions among them."""
         if reader is None:
             return
+        if not self._begun:
+            # Here, because a bar of ranks that report to nobody would stay at its beginning.
+            self._begun = True
+            self._bar = progress_bar(*self._wanted)
         while not reader.reports.empty():
             self._show(reader.reports.get())
 
@@ -49,53 +55,18 @@ class Display:
                 out = sys.stdout if report.kind == _reports.LINE else sys.stderr
                 content = report.content.decode("utf-8", "replace")
                 self._write(out, f"[rank {report.rank}] {content}")
-            elif report.kind == _reports.PROGRESS:
-                self._progress(json.loads(report.content))
-            elif report.kind == _reports.ENDED and self._bar is not None and not self._has_progress:
-                self._bar.update(1)
+            elif self._bar is not None and report.kind == _reports.PROGRESS:
+                self._has_progress = True
+                self._bar.show(**json.loads(report.content))
+            elif self._bar is not None and report.kind == _reports.ENDED and not self._has_progress:
+                self._bar.advance()
 
     def _write(self, out: Any, line: str) -> None:
-        if self._bar is None:
+        with contextlib.nullcontext() if self._bar is None else self._bar.line(out):
             _streams.write_line(out, line)
-        elif out is not None:
-            with self._bar.external_write_mode(file=out):
-                _streams.write_line(out, line)
-
-    def _progress(self, progress: Dict[str, Any]) -> None:
-        if self._bar is not None:
-            self._has_progress = True
-            self._bar.total = progress["total"]
-            self._bar.n = progress["done"]
-            self._bar.unit = "step"
-            self._bar.set_postfix(progress["values"], refresh=False)
-            self._bar.refresh()
 
     def close(self) -> None:
         """Close the progress bar."""
         if self._bar is not None:
             with contextlib.suppress(Exception):
                 self._bar.close()
-
-
-def progress_bar(total: int, progress: Optional[bool], unit: str) -> Any:
-    """Create a progress bar; None if it is not wanted, or cannot be shown."""
-    if progress is None:
-        progress = _redraws()
-    if not progress or sys.stderr is None:
-        return None
-    try:
-        from tqdm.auto import tqdm
-
-        return tqdm(total=total, desc=f"{total} {unit}s", unit=unit)
-    except Exception:  # It is not installed, or cannot write.
-        return None
-
-
-def _redraws() -> bool:
-    """Return whether a carriage return goes back to the start of a line, as a bar needs it.
-
-    It does in terminals and in Jupyter. Zeppelin has Jupyter's kernel, and appends.
-    """
-    if _streams.is_terminal(sys.stderr):
-        return True
-    return "ipykernel" in sys.modules and "ZEPPELIN_HOME" not in os.environ

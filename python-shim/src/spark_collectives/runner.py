@@ -59,7 +59,8 @@ def run(
     :param stream: whether ranks report printed lines and exceptions to this process; by default
         yes, but never with Spark Connect
     :param progress: whether a bar shows the ranks that are done, or what :func:`report_progress`
-        reports; by default in terminals and notebooks, except Zeppelin. Needs tqdm
+        reports; by default in notebooks, and in terminals if there is tqdm. Zeppelin, and with
+        ``True`` any other place, has a line of text for each tenth of what is reported
     :raises RuntimeError: if there is no session, the session lacks the library's jar, or fewer
         slots are free than there are ranks
     :raises ValueError: if ``num_ranks`` is less than 1, or for ``stream=True`` with Spark Connect
