@@ -1,0 +1,83 @@
+"""Zeppelin's IPython interpreter, made of its published artifacts, without a server."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[2]
+SECONDS = 900
+
+
+def run(*command, cwd, **variables):
+    done = subprocess.run(
+        [str(word) for word in command],
+        cwd=cwd,
+        env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", **variables},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=SECONDS,
+    )
+    assert done.returncode == 0, done.stdout[-10_000:]
+    return done.stdout
+
+
+class Result(NamedTuple):
+    """What Zeppelin keeps of a cell."""
+
+    code: str
+    #: Since the cell began, or since it was cancelled.
+    seconds: float
+    #: Each part begins with its type, such as "TEXT: ".
+    output: str
+
+
+class Interpreter:
+    def __init__(self, folder):
+        import pyspark
+
+        self._folder = folder
+        path = folder / "classpath"
+        goal = ("dependency:build-classpath", f"-Dmdep.outputFile={path}")
+        run(ROOT / "mvnw", "-q", "-f", HERE / "pom.xml", *goal, cwd=ROOT)
+        py4j = f"{Path(pyspark.__file__).parent}/jars/*"
+        self._classpath = os.pathsep.join([path.read_text().strip(), py4j])
+        # What Zeppelin has generated does not load with a later one.
+        self._protobuf = folder / "protobuf"
+        pip = (sys.executable, "-m", "pip", "install", "--quiet", "--no-deps")
+        run(*pip, "--target", self._protobuf, "protobuf<4", cwd=folder)
+
+    def results(self, cells):
+        """Run cells, each the code by its name; return the results by name."""
+        files = []
+        for name, code in cells.items():
+            files.append(self._folder / f"{name}.py")
+            files[-1].write_text(code, "utf-8")
+        ready = self._folder / "ready"
+        output = run(
+            "java",
+            *("-cp", self._classpath),
+            HERE / "Cells.java",
+            sys.executable,
+            ready,
+            *files,
+            cwd=self._folder,
+            PYTHONPATH=str(self._protobuf),
+            PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION="python",
+            PYSPARK_SUBMIT_ARGS="--conf spark.ui.enabled=false pyspark-shell",
+            ZEPPELIN_HOME=str(self._folder),
+            MPLBACKEND="Agg",
+            READY=str(ready),
+        )
+        parts = re.split(r"^--- (\w+)\.py (\w+) (\d+)\n", output, flags=re.MULTILINE)[1:]
+        names, codes, millis, texts = (parts[i::4] for i in range(4))
+        found = {
+            name: Result(code, int(each) / 1000, text)
+            for name, code, each, text in zip(names, codes, millis, texts)
+        }
+        assert found.keys() == cells.keys(), output[-10_000:]
+        return found
