@@ -72,7 +72,7 @@ class RankTask:
         except BaseException as e:
             out.end()
             err.end()
-            reporter.send(_reports.EXCEPTION, _pickled(e))
+            reporter.send(_reports.EXCEPTION, pickled(e))
             raise
         finally:
             _reporter = None
@@ -95,7 +95,8 @@ class RankTask:
         )
 
 
-def _pickled(error: BaseException) -> bytes:
+def pickled(error: BaseException) -> bytes:
+    """Return what the driver is told of an exception."""
     from pyspark import cloudpickle
 
     stack = "".join(traceback.format_exception(type(error), error, error.__traceback__))

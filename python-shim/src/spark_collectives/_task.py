@@ -78,13 +78,20 @@ class Task:
         #: The works of all groups of the task.
         self.pending: weakref.WeakSet[Pending] = weakref.WeakSet()
         self._liveness = self._connect(_codes.LIVENESS)
-        threading.Thread(target=self._await_end, name="collectives-liveness", daemon=True).start()
+        self._watch = threading.Thread(
+            target=self._await_end, name="collectives-liveness", daemon=True
+        )
+        self._watch.start()
 
     def _await_end(self) -> None:
         """Release all memory when the task ends: Spark may keep the process for another task."""
         self._liveness.await_end()
         self.forget("The executor's JVM has ended, or the task has")
         self._free()
+
+    def await_end(self, seconds: float) -> None:
+        """Wait until the task has ended, at most for some seconds."""
+        self._watch.join(seconds)
 
     def _connect(self, purpose: int) -> Connection:
         connection = _connection.connect(
@@ -279,7 +286,8 @@ def _after_fork() -> None:
     global _current, _forked
     task = _current
     if task is not None:
-        _forked = True
+        # Of an earlier task nothing is left, and the fork may join the group of the task that runs.
+        _forked = _forked or current() is task
         _current = None
         task.forget("This process was forked from a rank")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import pickle
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Tuple, Type
 
 from . import _rank_task
 from ._display import Display
@@ -68,47 +68,53 @@ def run(
     if num_ranks < 1:
         raise ValueError(f"There must be at least one rank, not {num_ranks}")
     session = _session(spark)
-    remote = is_remote(session)
-    if remote and stream:
+    if stream and is_remote(session):
         raise ValueError(
             "stream=True is not possible with Spark Connect: this process has no JVM to which the "
             "ranks could report"
         )
-    if not remote:
-        require_jar(session.sparkContext)
-    rows = (
-        session.range(0, num_ranks, 1, num_ranks)
-        if remote
-        else session.sparkContext.parallelize(range(num_ranks), num_ranks)
-    )
+    rows = partitions(session, num_ranks)
     body = functools.partial(_rank_task.without_rows, fn, args, kwargs)
     results = run_on_rows(session, rows, body, Display(num_ranks, progress), stream)
     return [results[rank] for rank in range(num_ranks)]
 
 
+def partitions(session: Any, count: int) -> Any:
+    """Return an RDD of so many partitions; with Spark Connect, which has none, a DataFrame.
+
+    :raises RuntimeError: if the session lacks the library's jar
+    """
+    if is_remote(session):
+        return session.range(0, count, 1, count)
+    require_jar(session.sparkContext)
+    return session.sparkContext.parallelize(range(count), count)
+
+
 def run_on_rows(
     session: Any,
     rows: Any,
-    body: Callable[[Iterator[Any]], Any],
+    body: Callable[[Any], Any],
     display: Display,
     stream: Optional[bool] = None,
     stage_retry: bool = False,
     ranks: Optional[int] = None,
+    kind: Type[RankTask] = RankTask,
 ) -> Dict[int, Any]:
     """Run ``body`` on the rows of each partition, as ranks, and return the results.
 
     :param rows: an RDD or a DataFrame
     :param display: shows what the ranks report; it is closed
     :param ranks: the number of partitions, if it is known
+    :param kind: the task that runs ``body``
     """
     remote = is_remote(session)
     reader = None if remote or stream is False else ReportReader(session.sparkContext._jvm)
     if reader is None:
-        task = RankTask(body, None)
+        task = kind(body, None)
     else:
         # In local mode the ranks' processes print where this one does.
         local = session.sparkContext._jsc.sc().isLocal()
-        task = RankTask(body, reader.id, echo=not (local and display.shows_lines))
+        task = kind(body, reader.id, echo=not (local and display.shows_lines))
     job = Job(session, remote, task, rows, stage_retry, ranks)
     try:
         job.start()

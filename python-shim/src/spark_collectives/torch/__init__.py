@@ -27,6 +27,8 @@ back. torch's own backends can use the same rendezvous, by default or with
 A task to which Spark has given a GPU finds it by :func:`device`. With
 ``init_process_group("cpu:spark,cuda:nccl")`` tensors of a GPU go over NCCL instead.
 
+:class:`TorchDistributor` takes the place of PySpark's class of that name.
+
 Needs torch 2.7 or later.
 """
 
@@ -37,19 +39,28 @@ import torch.distributed
 if not torch.distributed.is_available():
     raise ImportError("This build of torch has no torch.distributed")
 
-from . import context, mixed_group, private, rendezvous, world
+from . import context, launch, mixed_group, private, rendezvous, world
 from .device_choice import device
+from .distributor import TorchDistributor
 from .memory import empty
 from .mixed_group import MixedProcessGroup
 from .process_group import SparkProcessGroup
 from .store import SparkStore
 from .work import SparkWork
 
-__all__ = ["MixedProcessGroup", "SparkProcessGroup", "SparkStore", "SparkWork", "device", "empty"]
+__all__ = [
+    "MixedProcessGroup",
+    "SparkProcessGroup",
+    "SparkStore",
+    "SparkWork",
+    "TorchDistributor",
+    "device",
+    "empty",
+]
 
 rendezvous.register()
 world.install()
-private.install(context.default_timeout)
+private.install(context.default_timeout, launch.backend_of)
 torch.distributed.Backend.register_backend(
     "spark", mixed_group.create, extended_api=True, devices=["cpu", "cuda"]
 )

@@ -28,6 +28,15 @@ def gpu_addresses() -> List[str]:
     return list(given["gpu"].addresses) if "gpu" in given else []
 
 
+def host() -> str:
+    """Return the host of the barrier task's executor, by the name or address that Spark knows."""
+    from pyspark import BarrierTaskContext
+
+    task: Any = BarrierTaskContext.get()
+    address: str = task.getTaskInfos()[task.partitionId()].address
+    return address.rpartition(":")[0].strip("[]")
+
+
 def default_timeout() -> timedelta:
     """Return the timeout of the task's world group; torch's default outside of a task."""
     if in_task():

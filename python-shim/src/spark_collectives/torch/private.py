@@ -7,6 +7,7 @@ one of the others is refused.
 
 from __future__ import annotations
 
+import ctypes
 import importlib
 import re
 import sys
@@ -27,6 +28,7 @@ NEEDED = (
     ("torch.distributed.distributed_c10d", "_World"),
     ("torch.distributed.distributed_c10d", "_world"),
     ("torch.distributed.distributed_c10d", "BackendConfig"),
+    ("torch.distributed.distributed_c10d", "_new_process_group_helper"),
     ("torch.distributed.rendezvous", "_rendezvous_handlers"),
     ("torch._C._autograd", "_profiler_enabled"),
     ("torch._C._autograd", "_record_function_with_args_enter"),
@@ -70,6 +72,9 @@ check(torch.__version__)
 
 _OWN = "spark"
 
+#: A constant of OpenMP's header.
+_OMP_PAUSE_HARD = 2
+
 #: Whether torch can shrink a group of a backend that is written in Python.
 CAN_SHRINK = hasattr(c10d, "_create_shrunk_process_group")
 
@@ -77,11 +82,13 @@ CAN_SHRINK = hasattr(c10d, "_create_shrunk_process_group")
 ASKS_FOR_TIMEOUT = hasattr(c10d, "_get_default_timeout")
 
 
-def install(default_timeout: Callable[[], timedelta]) -> None:
+def install(default_timeout: Callable[[], timedelta], meant: Callable[[str], str]) -> None:
     """Prepare torch for groups of the backend ``"spark"``; once in a process.
 
     :param default_timeout: returns the timeout of a group whose user has given none
+    :param meant: returns the backend of the default group when its user names one
     """
+    c10d._new_process_group_helper = _with_backend(c10d._new_process_group_helper, meant)
     # torch's flight recorder hooks into C++ backends; the library records operations itself.
     if hasattr(c10d, "_FR_SELF_RECORDING_BACKENDS"):
         c10d._FR_SELF_RECORDING_BACKENDS.add(_OWN)
@@ -89,7 +96,7 @@ def install(default_timeout: Callable[[], timedelta]) -> None:
     if hasattr(c10d, "_maybe_attach_flight_recorder"):
         c10d._maybe_attach_flight_recorder = _of_base(c10d._maybe_attach_flight_recorder)
     if ASKS_FOR_TIMEOUT:
-        c10d._get_default_timeout = _own_timeout(c10d._get_default_timeout, default_timeout)
+        c10d._get_default_timeout = _own_timeout(c10d._get_default_timeout, default_timeout, meant)
     if CAN_SHRINK:
         c10d._create_shrunk_process_group = _as_it_is(c10d._create_shrunk_process_group)
 
@@ -109,10 +116,26 @@ def _own_last(original: Any) -> Any:
     return get_device_backend_map
 
 
-def _own_timeout(original: Any, default_timeout: Callable[[], timedelta]) -> Any:
+def _with_backend(original: Any, meant: Callable[[str], str]) -> Any:
+    """Let torch create the default group with another backend than the one that is named."""
+
+    def create(size: Any, rank: Any, ranks: Any, backend: Any, *others: Any, **named: Any) -> Any:
+        # torch lists the ranks of every other group.
+        if not ranks and meant(str(backend)) != backend:
+            backend = c10d.Backend(meant(str(backend)))
+        return original(size, rank, ranks, backend, *others, **named)
+
+    return create
+
+
+def _own_timeout(
+    original: Any, default_timeout: Callable[[], timedelta], meant: Callable[[str], str]
+) -> Any:
     """Give groups of this backend the timeout of Spark's settings."""
 
     def get_default_timeout(backend: Any) -> timedelta:
+        if c10d._world.default_pg is None:
+            backend = meant(str(backend))
         names = [each.rpartition(":")[2] for each in str(backend).lower().split(",")]
         found: timedelta = default_timeout() if _OWN in names else original(backend)
         return found
@@ -183,6 +206,17 @@ def rendezvous_handlers() -> Dict[str, Callable[..., Any]]:
         "torch.distributed.rendezvous"
     )._rendezvous_handlers
     return handlers
+
+
+def end_compute_threads() -> None:
+    """End the threads that have computed for this thread; the next operation begins new ones.
+
+    A forked process has none of them, and GNU's OpenMP, with which torch is built for Linux, would
+    wait for them there.
+    """
+    end = getattr(ctypes.CDLL(torch._C.__file__), "omp_pause_resource_all", None)
+    if end is not None:
+        end(_OMP_PAUSE_HARD)
 
 
 def count_of_elements(sparse: torch.Tensor) -> int:

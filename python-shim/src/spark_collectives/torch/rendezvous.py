@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Callable, Iterator, Tuple
+from typing import Any, Callable, Dict, Iterator, Optional, Tuple
 from urllib.parse import parse_qs, urlparse
 
 from .. import _names, distributed
@@ -14,6 +14,8 @@ SCHEME = "spark"
 #: The arguments of URLs; the last is for torch's own TCPStore.
 _ARGUMENTS = frozenset(("rank", "world_size", "use_libuv"))
 _VARIABLES = ("MASTER_ADDR", "MASTER_PORT", "RANK", "WORLD_SIZE")
+#: The variables of a rank that was launched, if this process is one.
+_launched: Optional[Dict[str, Optional[str]]] = None
 
 Meeting = Iterator[Tuple[Any, int, int]]
 
@@ -28,6 +30,19 @@ def register() -> None:
     # This handler is for processes that set none of them and run a Spark task; all others use
     # torch's own handler.
     handlers["env"] = _or_environment(handlers["env"])
+
+
+def launched() -> None:
+    """Note that the environment has the variables for the rank that this process is.
+
+    ``env://`` goes through the driver's store as long as nobody changes them.
+    """
+    global _launched
+    _launched = _variables()
+
+
+def _variables() -> Dict[str, Optional[str]]:
+    return {each: os.environ.get(each) for each in _VARIABLES}
 
 
 def _spark(url: str, **_: Any) -> Meeting:
@@ -49,7 +64,8 @@ def _spark(url: str, **_: Any) -> Meeting:
 
 def _or_environment(environment: Callable[..., Meeting]) -> Callable[..., Meeting]:
     def meet(url: str, **arguments: Any) -> Meeting:
-        if any(os.environ.get(each) for each in _VARIABLES):
+        found = _variables()
+        if any(found.values()) and found != _launched:
             return environment(url, **arguments)
         if context.in_task():
             return _spark(url, **arguments)
