@@ -1,34 +1,22 @@
-"""What the page on Kubernetes says, by Spark's own code; there is no cluster."""
+"""What the page on Kubernetes and its files say, by Spark's own code; there is no cluster."""
 
+import json
 import re
-import shlex
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
-from samples import ROOT, samples
+import kubernetes_page
+from kubernetes_page import PAGE
+from samples import ROOT
 
-PAGE = "docs/operate/kubernetes.md"
-
-
-def command_for(master):
-    """Return the words of the page's command for a cluster manager."""
-    commands = [shlex.split(sample.code.replace("\\\n", " ")) for sample in samples(PAGE, "sh")]
-    return next(
-        words
-        for words in commands
-        if "--master" in words and words[words.index("--master") + 1].startswith(master)
-    )
+FILES = ROOT / "examples" / "kubernetes"
 
 
 def settings():
-    words = command_for("k8s://")
-    pairs = [words[i + 1].split("=", 1) for i in range(len(words) - 1) if words[i] == "--conf"]
-    given = dict(pairs)
-    assert len(given) == len(pairs)
-    given["spark.master"] = words[words.index("--master") + 1]
-    given["spark.app.name"] = words[words.index("--name") + 1]
-    given["spark.app.id"] = "spark-1"
-    return given
+    return {**kubernetes_page.settings(), "spark.app.id": "spark-1"}
 
 
 def conf_of(jvm, given):
@@ -96,8 +84,8 @@ def driver(jvm, spark):
 
 @pytest.fixture
 def policy(jvm):
-    (sample,) = samples(PAGE, "yaml")
-    read = jvm.io.fabric8.kubernetes.client.utils.Serialization.unmarshal(sample.code)
+    text = (FILES / "network-policy.yaml").read_text()
+    read = jvm.io.fabric8.kubernetes.client.utils.Serialization.unmarshal(text)
     assert read.getClass().getSimpleName() == "NetworkPolicy"
     return read
 
@@ -176,3 +164,55 @@ def test_istio_is_told_to_leave_the_ports_out(executor):
     for direction in ("Inbound", "Outbound"):
         excluded = made[f"traffic.sidecar.istio.io/exclude{direction}Ports"]
         assert set(excluded.split(",")) >= ports
+
+
+def test_the_application_of_the_operator_is_that_of_the_command(jvm):
+    serialization = jvm.io.fabric8.kubernetes.client.utils.Serialization
+    text = (FILES / "spark-application.yaml").read_text()
+    application = json.loads(serialization.asJson(serialization.unmarshal(text)))
+    given = settings()
+    spec = application["spec"]
+    executor, driver = spec["executor"], spec["driver"]
+    said = {
+        **spec["sparkConf"],
+        "spark.master": given["spark.master"],
+        "spark.app.id": given["spark.app.id"],
+        "spark.app.name": application["metadata"]["name"],
+        "spark.kubernetes.namespace": application["metadata"]["namespace"],
+        "spark.kubernetes.container.image": spec["image"],
+        "spark.kubernetes.authenticate.driver.serviceAccountName": driver["serviceAccount"],
+        "spark.executor.instances": str(executor["instances"]),
+        "spark.executor.cores": str(executor["cores"]),
+        "spark.executor.memory": executor["memory"],
+        "spark.executor.memoryOverhead": executor["memoryOverhead"],
+    }
+    assert said == given
+    assert spec["mainApplicationFile"] == kubernetes_page.command()[-1]
+    assert spec["sparkVersion"] == version_of_spark()
+
+
+def test_the_account_of_the_command_has_a_role():
+    text = (FILES / "service-account.yaml").read_text()
+    given = settings()
+    account = given["spark.kubernetes.authenticate.driver.serviceAccountName"]
+    namespaces = re.findall(r"namespace: (\S+)", text)
+    assert set(namespaces) == {given["spark.kubernetes.namespace"]}
+    accounts = re.findall(r"kind: ServiceAccount\n *(?:metadata:\n *)?name: (\S+)", text)
+    assert accounts == [account, account], "the account, and for whom the role is"
+
+
+def version_of_spark():
+    return re.search("<spark.version>(.*)</spark.version>", (ROOT / "pom.xml").read_text())[1]
+
+
+def test_the_image_has_the_spark_of_the_project_and_the_jars_of_the_package(tmp_path):
+    text = (FILES / "Dockerfile").read_text()
+    assert f"FROM apache/spark:{version_of_spark()}-" in text
+    (copy,) = re.findall(r"^ *(cp .*)$", text, re.MULTILINE)
+    command = copy.replace("/opt/spark/jars/", f"{tmp_path}/").replace("python3", sys.executable)
+    subprocess.run(["sh", "-c", command], check=True)
+    import spark_collectives
+
+    assert {path.name for path in tmp_path.glob("*.jar")} == {
+        path.name for path in Path(spark_collectives.jar_path()).parent.glob("*.jar")
+    }

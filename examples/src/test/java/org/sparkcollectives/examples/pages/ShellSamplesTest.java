@@ -39,9 +39,11 @@ class ShellSamplesTest {
       Set.of(
           "cp",
           "databricks",
+          "docker",
           "git",
           "jcmd",
           "jfr",
+          "kubectl",
           "pip",
           "pyspark",
           "python",
