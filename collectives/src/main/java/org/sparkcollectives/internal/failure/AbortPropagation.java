@@ -44,7 +44,7 @@ public final class AbortPropagation implements AutoCloseable {
   private static final Duration SHORTEST_TRY = Duration.ofMillis(300);
 
   private static final Duration STORE_TIMEOUT = Duration.ofSeconds(5);
-  private static final Duration REREAD = Duration.ofMillis(20);
+  private static final Duration WAKE = Duration.ofMillis(20);
   private static final Duration POLL = Duration.ofMillis(10);
   private static final Logger LOG = LoggerFactory.getLogger(AbortPropagation.class);
 
@@ -268,15 +268,18 @@ public final class AbortPropagation implements AutoCloseable {
     watch.close();
   }
 
+  /**
+   * Gives a better record the time to arrive, and fails the group with the best one. The store is
+   * read once, at the end: all ranks settle at the same time, and one store answers them all.
+   */
   private void settle(Failure known) {
     Failure best = known;
-    long start = time.nanos();
-    boolean over = false;
-    while (!over && !state.failed() && !isFinal(best)) {
-      time.sleep(REREAD.toNanos());
-      // Before the last look, as a busy machine may let this thread wait for longer than that.
-      over = time.nanos() - start >= SETTLE.toNanos();
-      Failure found = readQuietly();
+    if (!isFinal(known)) {
+      long start = time.nanos();
+      while (!state.failed() && time.nanos() - start < SETTLE.toNanos()) {
+        time.sleep(WAKE.toNanos());
+      }
+      Failure found = state.failed() ? null : readQuietly();
       if (found != null && found.outranks(best)) {
         best = found;
       }

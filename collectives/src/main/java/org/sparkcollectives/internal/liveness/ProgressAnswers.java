@@ -1,9 +1,18 @@
 package org.sparkcollectives.internal.liveness;
 
+import java.io.ByteArrayOutputStream;
+import java.io.DataOutputStream;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.BufferUnderflowException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 
 /**
  * Holds what the ranks of a group answered when they were asked how far they have come, see {@link
@@ -22,13 +31,99 @@ public record ProgressAnswers(
   /** The answers of a group that was not asked. */
   public static final ProgressAnswers NONE = new ProgressAnswers(List.of(), Map.of(), "");
 
+  /** Returns the answers of a group none of whose ranks has answered, and why. */
+  static ProgressAnswers none(int size, String obstacle) {
+    return new ProgressAnswers(Collections.nCopies(size, null), Map.of(), obstacle);
+  }
+
+  /** Returns these answers with that of one rank replaced. */
+  ProgressAnswers with(int rank, RankProgress own) {
+    List<RankProgress> replaced = new ArrayList<>(progress);
+    replaced.set(rank, own);
+    return new ProgressAnswers(replaced, stacks, obstacle);
+  }
+
+  /** Returns whether no rank has answered. */
+  boolean isEmpty() {
+    return progress.stream().allMatch(Objects::isNull);
+  }
+
+  /**
+   * Returns the answers and stacks as bytes. Neighbours that answered the same take the space of
+   * one: in a large group nearly all do.
+   */
+  byte[] encode() {
+    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+    try (DataOutputStream out = new DataOutputStream(bytes)) {
+      for (int first = 0, next; first < progress.size(); first = next) {
+        RankProgress each = progress.get(first);
+        next = first + 1;
+        while (next < progress.size() && Objects.equals(progress.get(next), each)) {
+          next++;
+        }
+        out.writeInt(next - first);
+        write(out, each == null ? new byte[0] : each.encode());
+      }
+      out.writeInt(stacks.size());
+      for (Map.Entry<Integer, ThreadStack> stack : stacks.entrySet()) {
+        out.writeInt(stack.getKey());
+        write(out, stack.getValue().text().getBytes(StandardCharsets.UTF_8));
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    return bytes.toByteArray();
+  }
+
+  private static void write(DataOutputStream out, byte[] bytes) throws IOException {
+    out.writeInt(bytes.length);
+    out.write(bytes);
+  }
+
+  /**
+   * Returns the answers of a group of this size that {@link #encode} made these bytes of.
+   *
+   * @throws IllegalArgumentException if it did not
+   */
+  static ProgressAnswers decode(byte[] bytes, int size) {
+    try {
+      ByteBuffer in = ByteBuffer.wrap(bytes);
+      List<RankProgress> progress = new ArrayList<>();
+      while (progress.size() < size) {
+        int count = in.getInt();
+        if (count < 1 || count > size - progress.size()) {
+          throw new IllegalArgumentException(
+              count + " ranks after " + progress.size() + " of " + size);
+        }
+        byte[] each = next(in);
+        progress.addAll(
+            Collections.nCopies(count, each.length == 0 ? null : RankProgress.decode(each)));
+      }
+      Map<Integer, ThreadStack> stacks = new TreeMap<>();
+      for (int left = in.getInt(); left > 0; left--) {
+        int rank = Objects.checkIndex(in.getInt(), size);
+        stacks.put(rank, new ThreadStack(new String(next(in), StandardCharsets.UTF_8)));
+      }
+      return new ProgressAnswers(progress, stacks, "");
+    } catch (BufferUnderflowException | IndexOutOfBoundsException e) {
+      throw new IllegalArgumentException(
+          bytes.length + " bytes are not the answers of " + size + " ranks", e);
+    }
+  }
+
+  private static byte[] next(ByteBuffer in) {
+    byte[] bytes = new byte[Objects.checkIndex(in.getInt(), in.remaining() + 1)];
+    in.get(bytes);
+    return bytes;
+  }
+
   /**
    * Returns the ranks that have not called the collective with this number, by what they said; none
    * if nobody has said anything.
    */
   public List<Integer> missing(long sequenceNumber) {
     List<Integer> missing = new ArrayList<>();
-    for (int peer = 0; !nothingIsKnown() && peer < progress.size(); peer++) {
+    for (int peer = 0; !isEmpty() && peer < progress.size(); peer++) {
       RankProgress each = progress.get(peer);
       if (each == null || each.lastCalled() < sequenceNumber) {
         missing.add(peer);
@@ -54,7 +149,7 @@ public record ProgressAnswers(
    * @param places each rank and where it is, as messages have it
    */
   public String describe(List<Integer> missing, List<String> places) {
-    if (nothingIsKnown()) {
+    if (isEmpty()) {
       return "which ranks have not arrived is not known"
           + (obstacle.isEmpty() ? "" : ", because " + obstacle);
     }
@@ -69,11 +164,6 @@ public record ProgressAnswers(
       parts.add((missing.size() - MOST_NAMED) + " more ranks");
     }
     return "not arrived: " + String.join("; ", parts) + whereStacksAre();
-  }
-
-  /** Returns whether not even the rank that asked has answered. */
-  private boolean nothingIsKnown() {
-    return progress.stream().allMatch(Objects::isNull);
   }
 
   private String seen(int peer) {

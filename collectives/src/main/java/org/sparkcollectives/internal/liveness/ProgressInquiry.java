@@ -7,7 +7,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.Supplier;
@@ -24,6 +23,11 @@ import org.sparkcollectives.store.StoreTimeoutException;
  * overdue learns in this way which ranks did not join it. Questions are numbered, as are their
  * answers; ranks that ask at the same time ask the same question.
  *
+ * <p>Often all ranks but one ask, as all wait for that one. Then the first collects the answers and
+ * publishes them as one value, and the others read that: the store is asked for as many values as
+ * there are ranks, and not for their square. A rank that waits for the collector in vain collects
+ * by itself.
+ *
  * <p>The answer comes from the rank's store watch, not from its task's thread. So a rank that is
  * busy in the user's code answers too, and only one that is stopped or gone does not. A rank that
  * has not called the collective in question adds the stack of its thread, and logs it.
@@ -33,12 +37,17 @@ public final class ProgressInquiry implements AutoCloseable {
   /** The time in which running ranks answer. */
   private static final Duration PATIENCE = Duration.ofSeconds(1);
 
-  /** The most ranks whose stacks are fetched: if n ranks asked for n stacks, n^2 would be sent. */
+  /** The time that a rank waits for what another collects, which waits for the answers itself. */
+  private static final Duration COLLECTION = PATIENCE.plusMillis(500);
+
+  /** The most ranks whose stacks are fetched: every rank that asks is told of them. */
   private static final int MOST_STACKS = 3;
 
   private static final String QUESTION = "progress/question/";
   private static final String ANSWER = "progress/answer/";
   private static final String STACK = "progress/stack/";
+  private static final String COLLECTOR = "progress/collector/";
+  private static final String COLLECTED = "progress/collected/";
   private static final Logger LOG = LoggerFactory.getLogger(ProgressInquiry.class);
 
   private final Store store;
@@ -144,28 +153,56 @@ public final class ProgressInquiry implements AutoCloseable {
 
   /**
    * Asks the ranks about the collective with this number. Blocks for about a second at the most, or
-   * for four if the store is slow; for a second if the store does not answer.
+   * for five if the store is slow or the rank that collects is lost; for a second if the store does
+   * not answer.
    */
   public ProgressAnswers ask(long sequenceNumber) {
-    RankProgress[] progress = new RankProgress[size];
-    Map<Integer, ThreadStack> stacks = new TreeMap<>();
-    String obstacle = "";
     try {
       long number = watch.next();
       Deadline.after(PATIENCE)
           .bound(store)
           .set(QUESTION + number, ByteBuffer.allocate(Long.BYTES).putLong(sequenceNumber).array());
       answerOwn(number, sequenceNumber);
-      read(Deadline.after(PATIENCE.multipliedBy(2)), number, sequenceNumber, progress, stacks);
+      ProgressAnswers answers =
+          collects(number) ? collect(number, sequenceNumber) : collected(number, sequenceNumber);
       // Where not one answer arrives, the store may have failed, and nothing is known of anyone.
-      if (Arrays.stream(progress).anyMatch(Objects::nonNull)) {
-        progress[rank] = own.get();
-      }
+      return answers.isEmpty() ? answers : answers.with(rank, own.get());
     } catch (StoreException | IllegalStateException e) {
       LOG.debug("rank {} could not ask how far the others have come: {}", rank, e.toString());
-      obstacle = String.valueOf(e.getMessage());
+      return ProgressAnswers.none(size, String.valueOf(e.getMessage()));
     }
-    return new ProgressAnswers(Arrays.asList(progress), stacks, obstacle);
+  }
+
+  /** Returns whether this rank is the first to ask this question. */
+  private boolean collects(long number) {
+    byte[] self = String.valueOf(rank).getBytes(StandardCharsets.UTF_8);
+    byte[] first =
+        Deadline.after(PATIENCE).bound(store).compareSet(COLLECTOR + number, new byte[0], self);
+    return Arrays.equals(first, self);
+  }
+
+  /** Collects the answers to a question, and publishes them. */
+  private ProgressAnswers collect(long number, long sequenceNumber) {
+    ProgressAnswers answers = read(number, sequenceNumber);
+    try {
+      Deadline.after(PATIENCE).bound(store).set(COLLECTED + number, answers.encode());
+    } catch (StoreException e) {
+      LOG.debug("rank {} could not publish what it has collected: {}", rank, e.toString());
+    }
+    return answers;
+  }
+
+  /** Returns what the rank that was the first to ask has collected. */
+  private ProgressAnswers collected(long number, long sequenceNumber) {
+    Store bounded = Deadline.after(COLLECTION).bound(store.withTimeout(COLLECTION));
+    try {
+      return ProgressAnswers.decode(bounded.get(COLLECTED + number), size);
+    } catch (StoreTimeoutException e) {
+      LOG.debug("rank {} asks by itself how far the others have come: {}", rank, e.toString());
+    } catch (IllegalArgumentException e) {
+      LOG.warn("Rank {} cannot read what another has collected: {}", rank, e.getMessage());
+    }
+    return read(number, sequenceNumber);
   }
 
   /** Answers as the rank that asks. The others may answer though the store does not take this. */
@@ -178,28 +215,32 @@ public final class ProgressInquiry implements AutoCloseable {
   }
 
   /** Reads what the ranks answer to a question. */
-  private void read(
-      Deadline deadline,
-      long number,
-      long sequenceNumber,
-      RankProgress[] progress,
-      Map<Integer, ThreadStack> stacks) {
-    Store bounded = deadline.bound(store);
-    List<Integer> answered = answered(bounded, number);
-    List<byte[]> values =
-        bounded.multiGet(answered.stream().map(peer -> answerKey(number, peer)).toList());
-    for (int i = 0; i < values.size(); i++) {
-      progress[answered.get(i)] = progressOf(answered.get(i), values.get(i));
-    }
-    for (int peer : answered) {
-      if (progress[peer] != null
-          && progress[peer].lastCalled() < sequenceNumber
-          && stacks.size() < MOST_STACKS
-          && bounded.check(List.of(stackKey(number, peer)))) {
-        byte[] text = bounded.get(stackKey(number, peer));
-        stacks.put(peer, new ThreadStack(new String(text, StandardCharsets.UTF_8)));
+  private ProgressAnswers read(long number, long sequenceNumber) {
+    RankProgress[] progress = new RankProgress[size];
+    Map<Integer, ThreadStack> stacks = new TreeMap<>();
+    String obstacle = "";
+    try {
+      Store bounded = Deadline.after(PATIENCE.multipliedBy(2)).bound(store);
+      List<Integer> answered = answered(bounded, number);
+      List<byte[]> values =
+          bounded.multiGet(answered.stream().map(peer -> answerKey(number, peer)).toList());
+      for (int i = 0; i < values.size(); i++) {
+        progress[answered.get(i)] = progressOf(answered.get(i), values.get(i));
       }
+      for (int peer : answered) {
+        if (progress[peer] != null
+            && progress[peer].lastCalled() < sequenceNumber
+            && stacks.size() < MOST_STACKS
+            && bounded.check(List.of(stackKey(number, peer)))) {
+          byte[] text = bounded.get(stackKey(number, peer));
+          stacks.put(peer, new ThreadStack(new String(text, StandardCharsets.UTF_8)));
+        }
+      }
+    } catch (StoreException | IllegalStateException e) {
+      LOG.debug("rank {} could not read how far the others have come: {}", rank, e.toString());
+      obstacle = String.valueOf(e.getMessage());
     }
+    return new ProgressAnswers(Arrays.asList(progress), stacks, obstacle);
   }
 
   /** Returns the progress in a rank's answer; null if it is no answer. */

@@ -21,6 +21,7 @@ import org.sparkcollectives.spi.failure.PublishedFailure;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConnectionException;
+import org.sparkcollectives.testing.StoreTraffic;
 
 /**
  * Tests how a failure of one rank reaches the others, and which of several the group fails with.
@@ -183,9 +184,22 @@ class AbortPropagationTest {
             () ->
                 propagation.operationFailed(
                     failure(Failure.Kind.CONNECTION_RESET, 2), AbortPropagationTest::own));
-    assertThat(nanos).isLessThan(AbortPropagation.SETTLE.toNanos());
+    assertThat(nanos).isLessThanOrEqualTo(AbortPropagation.SETTLE.toNanos());
     assertThat(state.failure()).isEqualTo(failure(Failure.Kind.EXCEPTION, 2));
     assertThat(state.exceptionFor("op")).isInstanceOf(PeerFailedException.class);
+  }
+
+  @Test
+  void aConsequenceCostsTheStoreOneOfferAndOneReading() {
+    StoreTraffic traffic = new StoreTraffic();
+    open(ErrorHandling.CLEAN_UP_ONLY, traffic.count(store));
+    threads = false;
+    published.offer(failure(Failure.Kind.CONNECTION_RESET, 1));
+    threads = true;
+    long before = traffic.requests();
+    propagation.operationFailed(failure(Failure.Kind.CONNECTION_RESET, 2), null);
+    assertThat(state.failure()).isEqualTo(failure(Failure.Kind.CONNECTION_RESET, 1));
+    assertThat(traffic.requests() - before).isLessThanOrEqualTo(3);
   }
 
   @Test
