@@ -44,7 +44,10 @@ public final class AbortPropagation implements AutoCloseable {
   private static final Duration SHORTEST_TRY = Duration.ofMillis(300);
 
   private static final Duration STORE_TIMEOUT = Duration.ofSeconds(5);
-  private static final Duration WAKE = Duration.ofMillis(20);
+
+  /** How often a rank that settles looks whether its group has failed meanwhile. */
+  private static final Duration LOOK = Duration.ofMillis(20);
+
   private static final Duration POLL = Duration.ofMillis(10);
   private static final Logger LOG = LoggerFactory.getLogger(AbortPropagation.class);
 
@@ -277,7 +280,7 @@ public final class AbortPropagation implements AutoCloseable {
     if (!isFinal(known)) {
       long start = time.nanos();
       while (!state.failed() && time.nanos() - start < SETTLE.toNanos()) {
-        time.sleep(WAKE.toNanos());
+        time.sleep(LOOK.toNanos());
       }
       Failure found = state.failed() ? null : readQuietly();
       if (found != null && found.outranks(best)) {

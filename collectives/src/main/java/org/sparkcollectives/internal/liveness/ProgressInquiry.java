@@ -37,10 +37,10 @@ public final class ProgressInquiry implements AutoCloseable {
   /** The time in which running ranks answer. */
   private static final Duration PATIENCE = Duration.ofSeconds(1);
 
-  /** The time that a rank waits for what another collects, which waits for the answers itself. */
+  /** How long a rank waits for another to collect the answers, which takes {@link #PATIENCE}. */
   private static final Duration COLLECTION = PATIENCE.plusMillis(500);
 
-  /** The most ranks whose stacks are fetched: every rank that asks is told of them. */
+  /** The most ranks whose stacks are fetched, because every rank that asks receives them all. */
   private static final int MOST_STACKS = 3;
 
   private static final String QUESTION = "progress/question/";
@@ -153,8 +153,8 @@ public final class ProgressInquiry implements AutoCloseable {
 
   /**
    * Asks the ranks about the collective with this number. Blocks for about a second at the most, or
-   * for five if the store is slow or the rank that collects is lost; for a second if the store does
-   * not answer.
+   * for six and a half if the store is slow or the rank that collects is lost; for a second if the
+   * store does not answer.
    */
   public ProgressAnswers ask(long sequenceNumber) {
     try {
@@ -184,9 +184,13 @@ public final class ProgressInquiry implements AutoCloseable {
   /** Collects the answers to a question, and publishes them. */
   private ProgressAnswers collect(long number, long sequenceNumber) {
     ProgressAnswers answers = read(number, sequenceNumber);
+    if (answers.isEmpty()) {
+      // The others do better to ask by themselves.
+      return answers;
+    }
     try {
       Deadline.after(PATIENCE).bound(store).set(COLLECTED + number, answers.encode());
-    } catch (StoreException e) {
+    } catch (StoreException | IllegalStateException e) {
       LOG.debug("rank {} could not publish what it has collected: {}", rank, e.toString());
     }
     return answers;

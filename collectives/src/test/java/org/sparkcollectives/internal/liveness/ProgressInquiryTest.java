@@ -2,6 +2,7 @@ package org.sparkcollectives.internal.liveness;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -15,6 +16,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.store.HashStore;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.StoreConnectionException;
 import org.sparkcollectives.testing.StoreTraffic;
 
 /** Tests what a rank learns from the others, and what that costs the store. */
@@ -43,9 +46,13 @@ class ProgressInquiryTest {
   }
 
   private ProgressInquiry inquiry(int rank, int size, RankProgress progress) {
+    return inquiry(traffic.count(store), rank, size, progress);
+  }
+
+  private ProgressInquiry inquiry(Store over, int rank, int size, RankProgress progress) {
     ProgressInquiry inquiry =
         new ProgressInquiry(
-            traffic.count(store),
+            over,
             Ranks.membership(rank, size),
             () -> STACK,
             new RankHost(RankContext.process(), executor));
@@ -74,6 +81,30 @@ class ProgressInquiryTest {
     ProgressAnswers answers = asking.ask(5);
     assertThat(answers.missing(5)).contains(2);
     assertThat(ProgressAnswers.decode(store.get("progress/collected/0"), 3)).isEqualTo(answers);
+  }
+
+  /** A view of the store that gives no values. */
+  private static Store withoutValues(Store target) {
+    return (Store)
+        Proxy.newProxyInstance(
+            ProgressInquiryTest.class.getClassLoader(),
+            new Class<?>[] {Store.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("multiGet")) {
+                throw new StoreConnectionException("no answer", null);
+              }
+              Object result = method.invoke(target, arguments);
+              return result instanceof Store view ? withoutValues(view) : result;
+            });
+  }
+
+  @Test
+  void whoLearnsNothingPublishesNothing() {
+    store.set("progress/answer/0/1", JOINED.encode());
+    ProgressAnswers answers = inquiry(withoutValues(store), 0, 2, JOINED).ask(5);
+    assertThat(answers.missing(5)).isEmpty();
+    assertThat(answers.describe(List.of(), List.of())).contains("because no answer");
+    assertThat(store.check(List.of("progress/collected/0"))).isFalse();
   }
 
   @Test
