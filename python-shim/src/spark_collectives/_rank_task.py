@@ -96,7 +96,7 @@ class RankTask:
 
 
 def pickled(error: BaseException) -> bytes:
-    """Return what the driver is told of an exception."""
+    """Return an exception and its stack trace, pickled for the driver."""
     from pyspark import cloudpickle
 
     stack = "".join(traceback.format_exception(type(error), error, error.__traceback__))

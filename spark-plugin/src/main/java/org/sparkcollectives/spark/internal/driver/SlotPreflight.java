@@ -20,7 +20,7 @@ public final class SlotPreflight {
 
   private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-  /** Of YARN and Kubernetes, where {@code spark.executor.instances} is not set. */
+  /** What Spark asks YARN and Kubernetes for if {@code spark.executor.instances} is not set. */
   private static final int SPARK_DEFAULT_EXECUTORS = 2;
 
   private final RDD<?> rdd;
