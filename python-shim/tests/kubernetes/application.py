@@ -2,7 +2,7 @@
 
 import re
 
-from kubernetes.waiting import eventually
+from processes import eventually
 
 #: A busy machine takes long to start the JVMs of an application.
 APPLICATION_SECONDS = 600

@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 from kubernetes.application import Application
-from kubernetes.machine import HERE, NAMESPACES, ROOT, closed_folders, java_home
-from kubernetes.waiting import eventually
+from kubernetes.machine import HERE, NAMESPACES, ROOT, closed_folders
+from processes import eventually, java_home
 
 MINIKUBE = HERE / "minikube"
 EXAMPLES = ROOT / "examples" / "kubernetes"

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from kubernetes.cluster import MINIKUBE, Cluster, plugin_jars
-from kubernetes.machine import HERE, MissingError, check, mock_jars, run
+from kubernetes.machine import HERE, MissingError, check, mock_jars
+from processes import run
 
 
 @pytest.hookimpl(tryfirst=True)

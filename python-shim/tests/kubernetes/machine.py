@@ -16,18 +16,6 @@ class MissingError(Exception):
     """This machine has not what the cluster needs."""
 
 
-def run(*command, cwd):
-    done = subprocess.run(
-        [str(word) for word in command],
-        cwd=cwd,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout[-10_000:]
-    return done.stdout
-
-
 def check():
     """Raise an error that says what is missing, but for the jars."""
     if not hasattr(os, "geteuid") or os.geteuid() != 0:
@@ -68,12 +56,6 @@ def mock_jars(spark_home, folder):
     if done.returncode != 0:
         raise MissingError(f"the jars of the API server cannot be had: {done.stdout[-2000:]}")
     return path.read_text().strip()
-
-
-def java_home():
-    lines = run("java", "-XshowSettings:properties", "-version", cwd=HERE).splitlines()
-    home = next(line.split("= ")[1] for line in lines if line.strip().startswith("java.home ="))
-    return Path(home)
 
 
 def closed_folders(*paths):

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from kubernetes.test_kubernetes import RANKS
-from kubernetes.waiting import eventually
+from processes import eventually
 
 
 def reducing(application):

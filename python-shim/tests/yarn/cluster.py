@@ -3,8 +3,9 @@
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
+
+from processes import eventually, java_home, run
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
@@ -26,35 +27,6 @@ SETTINGS = {
     "spark.plugins": "org.sparkcollectives.spark.CollectivesPlugin",
     "spark.collectives.preflight.timeout": "5m",
 }
-
-
-def run(*command, cwd):
-    done = subprocess.run(
-        [str(word) for word in command],
-        cwd=cwd,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout[-10_000:]
-    return done.stdout
-
-
-def eventually(what, seconds, condition):
-    """Return what the condition returns, once that is true."""
-    deadline = time.monotonic() + seconds
-    while True:
-        found = condition()
-        if found:
-            return found
-        assert time.monotonic() < deadline, what() if callable(what) else what
-        time.sleep(0.1)
-
-
-def java_home():
-    # The one that runs Maven: YARN's containers do not see the PATH of this process.
-    lines = run("java", "-XshowSettings:properties", "-version", cwd=HERE).splitlines()
-    return next(line.split("= ")[1] for line in lines if line.strip().startswith("java.home ="))
 
 
 def plugin_jar():

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from yarn.cluster import HERE, Cluster, plugin_jar, run
+from processes import run
+from yarn.cluster import HERE, Cluster, plugin_jar
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -38,6 +38,7 @@ public final class Cells {
     } finally {
       interpreter.close();
     }
+    // Threads of Zeppelin would keep the process.
     System.exit(0);
   }
 

@@ -2,28 +2,14 @@
 
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from processes import run
+
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
-SECONDS = 900
-
-
-def run(*command, cwd, **variables):
-    done = subprocess.run(
-        [str(word) for word in command],
-        cwd=cwd,
-        env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1", **variables},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=SECONDS,
-    )
-    assert done.returncode == 0, done.stdout[-10_000:]
-    return done.stdout
 
 
 class Result(NamedTuple):
@@ -66,6 +52,7 @@ class Interpreter:
             ready,
             *files,
             cwd=self._folder,
+            SPARK_LOCAL_IP="127.0.0.1",
             PYTHONPATH=str(self._protobuf),
             PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION="python",
             PYSPARK_SUBMIT_ARGS="--conf spark.ui.enabled=false pyspark-shell",

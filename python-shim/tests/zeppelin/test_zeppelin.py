@@ -4,12 +4,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
 
+from processes import SECONDS, eventually
 from test_examples import paragraphs
-from zeppelin.interpreter import SECONDS, Interpreter
+from zeppelin.interpreter import Interpreter
 
 SESSION = """
 import os
@@ -114,8 +114,11 @@ def test_without_ipython_a_cell_is_cancelled_and_the_next_one_runs(tmp_path):
         text=True,
     )
     try:
-        while not ready.exists() and process.poll() is None:
-            time.sleep(0.05)
+        eventually(
+            lambda: "the ranks have not begun",
+            SECONDS,
+            lambda: ready.exists() or process.poll() is not None,
+        )
         process.send_signal(signal.SIGINT)
         output = process.communicate(timeout=SECONDS)[0]
     finally:

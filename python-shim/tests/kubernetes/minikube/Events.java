@@ -4,7 +4,7 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.function.BiConsumer;
 
-/** What happens in the cluster: to its log, and from its API server. */
+/** Writes the log of the cluster, and makes watchers of its API server. */
 final class Events {
 
   private Events() {}

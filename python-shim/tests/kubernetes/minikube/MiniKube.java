@@ -57,6 +57,7 @@ public final class MiniKube {
     kubelet.start();
     System.out.println("ready");
     new MiniKube(client, kubelet).obey();
+    // The threads of the mock server would keep the process.
     System.exit(0);
   }
 

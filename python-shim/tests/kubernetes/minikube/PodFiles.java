@@ -24,7 +24,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
-/** What a container finds: its environment, its volumes and the names of services. */
+/** Makes the environment variables, the volumes and the file of hosts of a container. */
 final class PodFiles {
 
   private final KubernetesClient client;

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What a service account may do in a namespace, by its roles. */
+/** Checks requests of a service account against its roles. */
 final class Rights {
 
   private static final Pattern PATH =
