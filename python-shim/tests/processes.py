@@ -38,7 +38,7 @@ def run(*command, cwd, **variables):
 
 
 def eventually(what, seconds, condition):
-    """Return what the condition returns, once that is true; else fail with what ``what`` returns."""
+    """Return what the condition returns, once that is true; else fail with what it says."""
     deadline = time.monotonic() + seconds
     while True:
         found = condition()
@@ -51,4 +51,5 @@ def eventually(what, seconds, condition):
 def java_home():
     """Return the folder of the Java that runs Maven: a container does not see the PATH."""
     lines = run("java", "-XshowSettings:properties", "-version", cwd=Path.cwd()).splitlines()
-    return Path(next(line.split("= ")[1] for line in lines if line.strip().startswith("java.home =")))
+    home = next(line for line in lines if line.strip().startswith("java.home ="))
+    return Path(home.split("= ")[1])
