@@ -78,5 +78,7 @@ def test_ports_that_the_policy_does_not_open_are_closed(cluster, policy):
     application = submit(cluster, "pod", LABELS, **settings)
     output = application.await_end(fails=True)
     assert "CollectiveTimeoutException: all-reduce #0" in output, application.said()
+    assert "still connecting: rank " in output, application.said()
+    assert ":29700" in output
     assert "\nRESULT\t" not in output
     check_policy_was_carried_out(application)

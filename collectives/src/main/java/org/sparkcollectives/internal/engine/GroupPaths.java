@@ -1,6 +1,7 @@
 package org.sparkcollectives.internal.engine;
 
 import java.io.IOException;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
@@ -135,6 +136,11 @@ public final class GroupPaths {
 
   private Pair pairTo(int peer) {
     return overHeap(peer) ? heap.orElseThrow().pair(peer) : tcp.pair(peer);
+  }
+
+  /** Returns the peers to which a connection is being made, in order. */
+  public List<Integer> connectingTo() {
+    return tcp.connectingTo();
   }
 
   /** Returns the path of messages to a peer. */

@@ -120,6 +120,11 @@ final class TcpPaths implements TcpTransport.Receiver {
     }
   }
 
+  /** Returns the peers to which a connection is being made, in order. */
+  List<Integer> connectingTo() {
+    return ranks.connectingTo();
+  }
+
   /** Accepts no more connections. */
   void refuse() {
     transport.unregister(ranks.group(), ranks.rank(), this);

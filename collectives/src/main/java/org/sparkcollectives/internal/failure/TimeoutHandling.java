@@ -57,7 +57,7 @@ public final class TimeoutHandling {
   }
 
   private void ask(MonitoredOperation work, long sinceNanos) {
-    ProgressAnswers answers = ProgressAnswers.NONE;
+    ProgressAnswers answers = inquiry.ownAnswer();
     List<Integer> missing = List.of();
     String who = work.missingRanks();
     if (!work.opType().isPointToPoint()) {
@@ -79,6 +79,7 @@ public final class TimeoutHandling {
       ProgressAnswers answers,
       long sinceNanos) {
     RankIdentity self = members.identity();
+    String connecting = answers.connecting(members.places(), members.addresses());
     String text =
         work.describe()
             + " of "
@@ -87,7 +88,12 @@ public final class TimeoutHandling {
             + seconds(work.statedTimeout())
             + ": "
             + who
-            + ". Raise spark.collectives.timeout only if they are expected to be this slow.";
+            + (connecting.isEmpty()
+                ? ". Raise spark.collectives.timeout only if they are expected to be this slow."
+                : "; "
+                    + connecting
+                    + ". Check that no firewall or network policy closes these ports"
+                    + " (spark.collectives.port).");
     int late = missing.isEmpty() ? work.lateRank() : missing.get(0);
     RankIdentity guilty = late < 0 ? self : members.identityOf(late);
     ThreadStack stack = answers.stacks().get(late);

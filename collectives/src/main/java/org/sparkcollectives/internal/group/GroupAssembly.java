@@ -138,7 +138,6 @@ record GroupAssembly(Store store, RankContext context, CostProfile costs, String
             node, local, members, groupStore, options, parent, Backends.needPeers(backendConfig));
     undo.add(monitor::close);
     OperationQueue queue = new OperationQueue(monitor, monitor.executor());
-    monitor.open(queue::progress);
     GroupTransports transports =
         GroupTransports.of(members, options.transports(), context.configuration());
     Waiter waiter =
@@ -152,6 +151,7 @@ record GroupAssembly(Store store, RankContext context, CostProfile costs, String
     undo.add(() -> paths.close(-1, Deadline.after(CLOSE_OF_NEW_PATHS), true));
     paths.stripe(
         TcpConnections.of(members, context.configuration(), context.tuning()), queue::partFailed);
+    monitor.open(() -> queue.progress().connectingTo(paths.connectingTo()));
     paths.open();
     RankMessages messages =
         new RankMessages(monitor, local.matchers().of(members.rank()), paths::messagesTo);

@@ -166,6 +166,35 @@ public record ProgressAnswers(
     return "not arrived: " + String.join("; ", parts) + whereStacksAre();
   }
 
+  /**
+   * Returns a part of a sentence about the ranks that have not reached another yet; empty if there
+   * are none.
+   *
+   * @param places each rank and where it is, as messages have it
+   * @param addresses where each rank accepts connections
+   */
+  public String connecting(List<String> places, List<String> addresses) {
+    List<String> parts = new ArrayList<>();
+    int more = 0;
+    for (int from = 0; from < progress.size(); from++) {
+      RankProgress each = progress.get(from);
+      for (int to : each == null ? List.<Integer>of() : each.connectingTo()) {
+        if (to < 0 || to >= places.size()) {
+          continue;
+        }
+        if (parts.size() < MOST_NAMED) {
+          parts.add(places.get(from) + " to " + places.get(to) + " at " + addresses.get(to));
+        } else {
+          more++;
+        }
+      }
+    }
+    if (more > 0) {
+      parts.add(more + " more connections");
+    }
+    return parts.isEmpty() ? "" : "still connecting: " + String.join("; ", parts);
+  }
+
   private String seen(int peer) {
     RankProgress last = progress.get(peer);
     if (last == null) {

@@ -143,6 +143,11 @@ public final class ProgressInquiry implements AutoCloseable {
     return watch.isPushed();
   }
 
+  /** Returns the answer of this rank alone. */
+  public ProgressAnswers ownAnswer() {
+    return ProgressAnswers.none(size, "").with(rank, own.get());
+  }
+
   /**
    * Asks all ranks to answer, whichever operation they are in, if they can be asked. Blocks as
    * {@link #ask} does.

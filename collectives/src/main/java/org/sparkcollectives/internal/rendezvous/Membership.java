@@ -233,4 +233,9 @@ public record Membership(
     }
     return places;
   }
+
+  /** Returns where each rank accepts connections, as messages have it. */
+  public List<String> addresses() {
+    return endpoints.stream().map(each -> each.host() + ":" + each.port()).toList();
+  }
 }

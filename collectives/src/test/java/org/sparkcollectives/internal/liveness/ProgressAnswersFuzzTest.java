@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.code_intelligence.jazzer.junit.FuzzTest;
 import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -15,7 +16,7 @@ class ProgressAnswersFuzzTest {
 
   static Stream<byte[]> seeds() {
     RankProgress joined = new RankProgress(7, 6, "all-reduce #7 (float32 x 3, SUM)");
-    RankProgress late = new RankProgress(-1, -1, "");
+    RankProgress late = new RankProgress(-1, -1, "").connectingTo(List.of(2));
     return Stream.of(
         answers(Map.of(), joined, joined, joined, joined),
         answers(Map.of(), joined, null, null, late),

@@ -3,6 +3,7 @@ package org.sparkcollectives.internal.liveness;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.code_intelligence.jazzer.junit.FuzzTest;
+import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -14,8 +15,9 @@ class RankProgressFuzzTest {
         new RankProgress(-1, -1, "").encode(),
         new RankProgress(7, 6, "all-reduce #7 (float32 x 3, SUM)").encode(),
         new RankProgress(6, 7, "").encode(),
+        new RankProgress(7, 6, "barrier #7").connectingTo(List.of(3, 0)).encode(),
         new RankProgress(Long.MIN_VALUE, Long.MIN_VALUE, "").encode(),
-        new byte[15],
+        new byte[19],
         new byte[0]);
   }
 

@@ -42,6 +42,8 @@ class PendingWorkTest {
   private final RankHeartbeat none =
       new RankHeartbeat(members, store, false, new HeartbeatElection(), host);
   private GroupMonitor monitor;
+  private RankProgress here = new RankProgress(3, 2, "barrier #3");
+  private RankProgress there = new RankProgress(-1, -1, "");
 
   /** Rank 1, which has called nothing yet. */
   private ProgressInquiry other;
@@ -51,14 +53,14 @@ class PendingWorkTest {
   @BeforeEach
   void open() {
     monitor = new GroupMonitor(members, store, ErrorHandling.CLEAN_UP_ONLY, none, host);
-    monitor.open(() -> new RankProgress(3, 2, "barrier #3"));
+    monitor.open(() -> here);
     other =
         new ProgressInquiry(
             store,
             Ranks.membership(1, 2),
             () -> new ThreadStack("thread \"task\" (RUNNABLE)\n\tat a.User.code(User.java:1)"),
             host);
-    other.open(() -> new RankProgress(-1, -1, ""));
+    other.open(() -> there);
     barrier = StubWork.begun(monitor, 3);
   }
 
@@ -128,6 +130,22 @@ class PendingWorkTest {
         .hasMessageContaining("a.User.code");
     CollectiveTimeoutException thrown = (CollectiveTimeoutException) barrier.exception();
     assertThat(thrown.missingRanks()).containsExactly(1);
+  }
+
+  @Test
+  void overdueWorkNamesTheConnectionsThatAnyRankHasNotMade() {
+    here = here.connectingTo(List.of(1));
+    there = new RankProgress(3, 2, "barrier #3").connectingTo(List.of(0));
+    time.pass(StubWork.TIMEOUT.plusNanos(1));
+    monitor.poll();
+    monitor.poll();
+    assertThatThrownBy(barrier::await)
+        .isInstanceOf(CollectiveTimeoutException.class)
+        .hasMessageContaining("all ranks have joined it; still connecting: rank 0")
+        .hasMessageContaining(" to rank 1")
+        .hasMessageContaining(" at 127.0.0.1:1; rank 1")
+        .hasMessageContaining("spark.collectives.port")
+        .hasMessageNotContaining("Raise");
   }
 
   @Test
