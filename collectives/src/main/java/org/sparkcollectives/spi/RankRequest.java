@@ -84,17 +84,19 @@ public record RankRequest(long number, Kind kind, String reason) {
       Store groupStore, long number, int ranks, Duration atMost) {
     long end = System.nanoTime() + atMost.toNanos();
     List<RankAnswer> answers = new ArrayList<>();
+    List<String> read = new ArrayList<>();
     for (int rank = 0; rank < ranks; rank++) {
       Duration left = Duration.ofNanos(end - System.nanoTime());
       String key = answerKey(number, rank);
       try {
         Duration wait = left.compareTo(SHORTEST_WAIT) > 0 ? left : SHORTEST_WAIT;
         answers.add(RankAnswer.decode(rank, groupStore.withTimeout(wait).get(key)));
-        groupStore.deleteKey(key);
+        read.add(key);
       } catch (StoreTimeoutException e) {
         // A missing answer is reported by its absence.
       }
     }
+    groupStore.deleteKeys(read);
     return answers;
   }
 

@@ -105,7 +105,12 @@ abstract class AbstractStore implements WatchableStore, PrefixQueries {
 
   @Override
   public final boolean deleteKey(String key) {
-    return call(DELETE, List.of(key), List.of(), 0).number() == 1;
+    return deleteKeys(List.of(key)) == 1;
+  }
+
+  @Override
+  public final long deleteKeys(Collection<String> keys) {
+    return keys.isEmpty() ? 0 : call(DELETE, List.copyOf(keys), List.of(), 0).number();
   }
 
   @Override

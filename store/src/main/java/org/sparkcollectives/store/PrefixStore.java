@@ -117,6 +117,11 @@ public class PrefixStore implements Store, PrefixQueries {
   }
 
   @Override
+  public final long deleteKeys(Collection<String> keys) {
+    return store.deleteKeys(underlyingKeys(keys));
+  }
+
+  @Override
   public final long numKeys() {
     return countKeys("");
   }

@@ -92,6 +92,12 @@ public interface Store extends AutoCloseable {
   boolean deleteKey(String key);
 
   /**
+   * Removes {@code keys}, values or queues, in one step, and returns how many of them existed. c10d
+   * has only {@link #deleteKey}, which takes a request for each key.
+   */
+  long deleteKeys(Collection<String> keys);
+
+  /**
    * Returns the number of keys in this store; in a view with a prefix, the number of keys under it.
    */
   long numKeys();

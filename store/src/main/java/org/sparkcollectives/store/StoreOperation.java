@@ -21,7 +21,7 @@ enum StoreOperation {
   WAIT(5, "waitFor"),
   /** Answers 1 if all keys exist, else 0. */
   CHECK(6, "check"),
-  /** Answers 1 if the key existed, else 0. */
+  /** Removes the keys in one step. Answers with the number of those that existed. */
   DELETE(7, "deleteKey"),
   /** Takes a prefix as the key. Answers with the number of keys that start with it. */
   COUNT(8, "numKeys"),
@@ -102,10 +102,10 @@ enum StoreOperation {
     boolean fits =
         switch (this) {
           case SET -> values == keys;
-          case GET, WAIT, CHECK -> values == 0;
+          case GET, WAIT, CHECK, DELETE -> values == 0;
           case COMPARE_SET -> keys == 1 && values == 2;
           case APPEND, QUEUE_PUSH -> keys == 1 && values == 1;
-          case ADD, DELETE, COUNT, LIST, QUEUE_POP, QUEUE_POLL, QUEUE_LENGTH, BARRIER ->
+          case ADD, COUNT, LIST, QUEUE_POP, QUEUE_POLL, QUEUE_LENGTH, BARRIER ->
               keys == 1 && values == 0;
           case EXPIRE, NEXT, FORGET -> keys == 0 && values == 0;
           case RELEASE -> keys == 0 && values == 1;

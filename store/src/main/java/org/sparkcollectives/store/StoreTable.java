@@ -197,12 +197,15 @@ public final class StoreTable implements AutoCloseable {
     return change(wakeups -> keys.stream().allMatch(entries::contains));
   }
 
-  /** Removes {@code key}, value or queue, and returns whether it existed. */
-  public boolean delete(String key) {
+  /** Removes {@code keys}, values or queues, and returns how many of them existed. */
+  public long delete(Collection<String> keys) {
     return change(
         wakeups -> {
-          boolean existed = entries.contains(key);
-          entries.remove(key).forEach(wakeups::release);
+          long existed = 0;
+          for (String key : keys) {
+            existed += entries.contains(key) ? 1 : 0;
+            entries.remove(key).forEach(wakeups::release);
+          }
           return existed;
         });
   }

@@ -63,7 +63,7 @@ final class TableOperations {
       case ADD -> done(StoreReply.of(table.add(request.key(), request.number())));
       case WAIT -> parked(table.waitFor(keys), nothing -> StoreReply.DONE);
       case CHECK -> done(StoreReply.of(table.check(keys)));
-      case DELETE -> done(StoreReply.of(table.delete(request.key())));
+      case DELETE -> done(StoreReply.of(table.delete(keys)));
       case COUNT -> done(StoreReply.of(table.count(request.key())));
       case LIST -> done(new StoreReply(List.of(), table.list(request.key()), 0));
       case QUEUE_PUSH -> {

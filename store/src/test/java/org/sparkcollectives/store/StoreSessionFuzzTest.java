@@ -36,7 +36,7 @@ class StoreSessionFuzzTest {
     sets.add(request(5, StoreOperation.ADD, 7, List.of("n")));
     sets.add(request(6, StoreOperation.ADD, Long.MAX_VALUE, List.of("n")));
     sets.add(request(7, StoreOperation.ADD, 1, List.of("a")));
-    sets.add(request(8, StoreOperation.DELETE, 0, List.of("b")));
+    sets.add(request(8, StoreOperation.DELETE, 0, List.of("b", "c")));
     sets.add(request(9, StoreOperation.LIST, 0, List.of("")));
     sets.add(request(10, StoreOperation.COUNT, 0, List.of("")));
     List<byte[]> waits = new ArrayList<>();

@@ -83,8 +83,8 @@ public class StoreTableLinearizabilityTest {
   }
 
   @Operation
-  public boolean delete(@Param(name = "key") String key) {
-    return table.delete(key);
+  public long delete(@Param(name = "key") String key) {
+    return table.delete(List.of(key));
   }
 
   @Operation

@@ -93,7 +93,7 @@ class StoreTableTest {
     assertThat(released).containsOnly(Map.entry("1", 1));
     counting.append("k", "!".getBytes(UTF_8));
     counting.compareSet("k", new byte[0], counting.newValue("k", "refused".getBytes(UTF_8)));
-    counting.delete("k");
+    counting.delete(List.of("k"));
     counting.push("q", counting.newValue("q", "taken".getBytes(UTF_8)));
     counting.push("q", counting.newValue("q", "left".getBytes(UTF_8)));
     counting.poll("q");

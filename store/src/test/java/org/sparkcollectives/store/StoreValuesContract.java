@@ -75,6 +75,18 @@ interface StoreValuesContract extends StoreUnderTest {
   }
 
   @Test
+  default void keysAreDeletedInOneRequest() {
+    store().set("a", bytes(""));
+    store().queuePush("q", bytes(""));
+    store().set("kept", bytes(""));
+    long before = store().statistics().of("deleteKey").count();
+    assertThat(store().deleteKeys(List.of("a", "missing", "q", "a"))).isEqualTo(2);
+    assertThat(store().statistics().of("deleteKey").count()).isEqualTo(before + 1);
+    assertThat(store().listKeys()).containsExactly("kept");
+    assertThat(store().deleteKeys(List.of())).isZero();
+  }
+
+  @Test
   default void keysAreCountedAndListedExactly() {
     assertThat(store().numKeys()).isZero();
     assertThat(store().listKeys()).isEmpty();

@@ -36,6 +36,7 @@ interface StoreViewsContract extends StoreUnderTest {
     assertThat(a.listKeys()).containsExactlyInAnyOrder("k", "q");
     assertThat(other().get("a/k")).asString().isEqualTo("in a");
     assertThat(a.deleteKey("k")).isTrue();
+    assertThat(a.deleteKeys(List.of("k", "q"))).isEqualTo(1);
     assertThat(store().get("k")).asString().isEqualTo("outside");
     a.close();
     assertThat(a.compareSet("k", bytes(""), bytes("again"))).asString().isEqualTo("again");

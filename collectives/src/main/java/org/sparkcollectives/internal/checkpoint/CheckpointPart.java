@@ -80,6 +80,6 @@ final class CheckpointPart {
 
   /** Removes what was written of the part. */
   void remove() {
-    store.listKeys().forEach(store::deleteKey);
+    store.deleteKeys(store.listKeys());
   }
 }

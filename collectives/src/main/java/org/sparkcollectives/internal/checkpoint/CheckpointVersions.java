@@ -1,6 +1,7 @@
 package org.sparkcollectives.internal.checkpoint;
 
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.sparkcollectives.CollectiveException;
@@ -116,13 +117,15 @@ final class CheckpointVersions {
   void removeStale(Commit kept, int rank, int size) {
     String own = rank + "/";
     Store parts = rank == 0 ? parts() : parts().withPrefix(Integer.toString(rank));
+    List<String> stale = new ArrayList<>();
     for (String key : parts.listKeys()) {
       String[] names = (rank == 0 ? key : own + key).split("/", -1);
       int writer = Integer.parseInt(names[0]);
       if ((writer == rank || writer >= size) && !kept.keeps(Long.parseLong(names[1]))) {
-        parts.deleteKey(key);
+        stale.add(key);
       }
     }
+    parts.deleteKeys(stale);
   }
 
   private Store parts() {

@@ -45,7 +45,7 @@ final class MonitoredBarrier {
     Store bounded = Deadline.after(first ? timeout : timeout.plus(GRACE)).bound(patient(timeout));
     List<Integer> missing = first ? gather(bounded, timeout, waitAllRanks) : askRankZero(bounded);
     if (bounded.add("left", 1) == members.size()) {
-      bounded.listKeys().forEach(bounded::deleteKey);
+      bounded.deleteKeys(bounded.listKeys());
     }
     if (!missing.isEmpty()) {
       throw timedOut(timeout, missing);

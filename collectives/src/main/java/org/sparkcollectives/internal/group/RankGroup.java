@@ -367,8 +367,7 @@ final class RankGroup {
   /** Removes the group's keys if all ranks but this one have come so far that they need none. */
   static void removeKeysIfLast(Store store, int size) {
     if (store.add("closed", 1) == size) {
-      List<String> keys = store.listKeys();
-      keys.forEach(store::deleteKey);
+      store.deleteKeys(store.listKeys());
     }
   }
 }

@@ -259,8 +259,7 @@ final class Subgroups {
   /** Removes what was agreed on, if this rank is the last to agree. */
   private void forgetAgreement(Store store, String name) {
     if (store.add("subgroups-agreed/" + name, 1) == parent.size()) {
-      store.deleteKey("subgroups/" + name);
-      store.deleteKey("subgroups-agreed/" + name);
+      store.deleteKeys(List.of("subgroups/" + name, "subgroups-agreed/" + name));
     }
   }
 
