@@ -23,9 +23,8 @@ public record StoreStatistics(List<Calls> calls) implements Serializable {
    * of a method that waits for a key, a value or other callers the wait is part of it.
    *
    * @param method the name of the method of {@link Store} that does it; one that is made of another
-   *     counts as that: {@code set} as {@code set}, {@code multiSet} as {@code set} too, and both
-   *     {@code get} and {@code multiGet} as {@code get}, and {@code deleteKeys} as {@code
-   *     deleteKey}
+   *     counts as that: both {@code set} and {@code multiSet} as {@code set}, {@code multiGet} as
+   *     {@code get}, and {@code deleteKeys} as {@code deleteKey}
    * @param count how many have ended, those that failed included
    * @param failures how many have thrown
    * @param seconds how long all of them took

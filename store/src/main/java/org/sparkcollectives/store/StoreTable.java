@@ -1,6 +1,5 @@
 package org.sparkcollectives.store;
 
-import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
@@ -21,8 +20,6 @@ import java.util.function.Supplier;
  * Barriers have a name space of their own and are not keys.
  */
 public final class StoreTable implements AutoCloseable {
-
-  private static final int LONGEST_NUMBER = 20;
 
   private final Object lock = new Object();
   private final StoredValue.Factory values;
@@ -136,43 +133,10 @@ public final class StoreTable implements AutoCloseable {
   public long add(String key, long amount) {
     return change(
         wakeups -> {
-          StoredValue current = entries.value(key);
-          long number = current == null ? 0 : parseNumber(key, current);
-          long sum = number + amount;
-          if (((number ^ sum) & (amount ^ sum)) < 0) {
-            throw new StoreException(
-                "add to key "
-                    + KeyText.quote(key)
-                    + ": "
-                    + number
-                    + " + "
-                    + amount
-                    + " does not fit into 64 bits; the value stays "
-                    + number);
-          }
-          byte[] digits = Long.toString(sum).getBytes(StandardCharsets.US_ASCII);
-          put(key, values.create(key, digits), wakeups);
+          long sum = StoredNumber.add(key, entries.value(key), amount);
+          put(key, values.create(key, StoredNumber.encode(sum)), wakeups);
           return sum;
         });
-  }
-
-  private static long parseNumber(String key, StoredValue value) {
-    if (value.size() <= LONGEST_NUMBER) {
-      String text = new String(value.bytes(), StandardCharsets.ISO_8859_1);
-      if (text.matches("-?[0-9]+")) {
-        try {
-          return Long.parseLong(text);
-        } catch (NumberFormatException tooLarge) {
-          // Continues below: a number of 19 or 20 digits may still be out of range.
-        }
-      }
-    }
-    throw new StoreException(
-        "add to key "
-            + KeyText.quote(key)
-            + ": its value ("
-            + value.size()
-            + " bytes) is not a decimal 64-bit integer");
   }
 
   /** Appends to the value of {@code key}, creating it if it does not exist. */
@@ -199,15 +163,7 @@ public final class StoreTable implements AutoCloseable {
 
   /** Removes {@code keys}, values or queues, and returns how many of them existed. */
   public long delete(Collection<String> keys) {
-    return change(
-        wakeups -> {
-          long existed = 0;
-          for (String key : keys) {
-            existed += entries.contains(key) ? 1 : 0;
-            entries.remove(key).forEach(wakeups::release);
-          }
-          return existed;
-        });
+    return change(wakeups -> remove(keys, wakeups));
   }
 
   /** Returns the number of keys that start with {@code keyPrefix}. */
@@ -310,9 +266,7 @@ public final class StoreTable implements AutoCloseable {
                           + " was removed: "
                           + reason),
               wakeups);
-          List<String> keys = entries.keysUnder(keyPrefix);
-          keys.forEach(key -> entries.remove(key).forEach(wakeups::release));
-          return (long) keys.size();
+          return remove(entries.keysUnder(keyPrefix), wakeups);
         });
   }
 
@@ -337,7 +291,7 @@ public final class StoreTable implements AutoCloseable {
       }
       ended = reason;
       failWaiters(waiter -> true, waiter -> reason.get(), wakeups);
-      entries.keysUnder("").forEach(key -> entries.remove(key).forEach(wakeups::release));
+      remove(entries.keysUnder(""), wakeups);
     }
     wakeups.run();
   }
@@ -373,6 +327,16 @@ public final class StoreTable implements AutoCloseable {
     for (PopWaiter taker : takers.takeAll(key)) {
       wakeups.fail(taker, TableEntries.notAQueue(key));
     }
+  }
+
+  /** Removes keys, and returns how many of them existed. */
+  private long remove(Collection<String> keys, Wakeups wakeups) {
+    long existed = 0;
+    for (String key : keys) {
+      existed += entries.contains(key) ? 1 : 0;
+      entries.remove(key).forEach(wakeups::release);
+    }
+    return existed;
   }
 
   private void appeared(String key, Wakeups wakeups) {

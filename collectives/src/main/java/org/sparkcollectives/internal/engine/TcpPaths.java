@@ -18,6 +18,7 @@ import org.sparkcollectives.internal.transport.OperationHeader;
 import org.sparkcollectives.internal.transport.Pair;
 import org.sparkcollectives.internal.transport.shm.SharedFolder;
 import org.sparkcollectives.internal.transport.tcp.ConnectionKind;
+import org.sparkcollectives.internal.transport.tcp.PendingConnections;
 import org.sparkcollectives.internal.transport.tcp.RankConnector;
 import org.sparkcollectives.internal.transport.tcp.StreamPairs;
 import org.sparkcollectives.internal.transport.tcp.TcpTransport;
@@ -37,6 +38,7 @@ final class TcpPaths implements TcpTransport.Receiver {
   private static final long LONGEST_LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
   private final TcpTransport transport;
+  private final PendingConnections pending;
   private final RankConnector ranks;
   private final MessageMatcher matcher;
 
@@ -59,9 +61,10 @@ final class TcpPaths implements TcpTransport.Receiver {
       IntFunction<ConnectionListener> listeners,
       MessageMatcher matcher) {
     this.transport = transport;
+    this.pending = new PendingConnections(transport);
     this.ranks =
         new RankConnector(
-            transport,
+            pending,
             members.id(),
             members.rank(),
             members.secret(),
@@ -122,7 +125,7 @@ final class TcpPaths implements TcpTransport.Receiver {
 
   /** Returns the peers to which a connection is being made, in order. */
   List<Integer> connectingTo() {
-    return ranks.connectingTo();
+    return pending.peers();
   }
 
   /** Accepts no more connections. */

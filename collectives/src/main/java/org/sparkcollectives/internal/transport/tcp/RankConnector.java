@@ -3,7 +3,6 @@ package org.sparkcollectives.internal.transport.tcp;
 import io.netty.channel.Channel;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.IntFunction;
 import org.sparkcollectives.TransportException;
 import org.sparkcollectives.internal.transport.ConnectionListener;
@@ -19,7 +18,6 @@ import org.sparkcollectives.net.ConnectionId;
  * @param secret what the connections of the group are authenticated with
  * @param endpoints where each rank is
  * @param listeners hear, each for one peer, how a connection to it ends
- * @param connecting how many connections to each peer are being made
  */
 public record RankConnector(
     Connector connector,
@@ -27,35 +25,12 @@ public record RankConnector(
     int rank,
     byte[] secret,
     List<Endpoint> endpoints,
-    IntFunction<ConnectionListener> listeners,
-    ConcurrentHashMap<Integer, Integer> connecting) {
-
-  /** Creates what connects a rank, without a connection yet. */
-  public RankConnector(
-      Connector connector,
-      String group,
-      int rank,
-      byte[] secret,
-      List<Endpoint> endpoints,
-      IntFunction<ConnectionListener> listeners) {
-    this(connector, group, rank, secret, endpoints, listeners, new ConcurrentHashMap<>());
-  }
+    IntFunction<ConnectionListener> listeners) {
 
   /** Connects to a peer, see {@link Connector#connect}. */
   public CompletableFuture<Channel> connect(int peer, ConnectionKind kind, Connector.Setup setup) {
     ConnectionId id = new ConnectionId(group, rank, peer, kind.code());
-    connecting.merge(peer, 1, Integer::sum);
-    CompletableFuture<Channel> made =
-        connector.connect(new Connector.Target(endpoints.get(peer), id, secret), setup);
-    made.whenComplete(
-        (channel, cause) ->
-            connecting.computeIfPresent(peer, (key, count) -> count == 1 ? null : count - 1));
-    return made;
-  }
-
-  /** Returns the peers to which a connection is being made, in order. */
-  public List<Integer> connectingTo() {
-    return connecting.keySet().stream().sorted().toList();
+    return connector.connect(new Connector.Target(endpoints.get(peer), id, secret), setup);
   }
 
   /**

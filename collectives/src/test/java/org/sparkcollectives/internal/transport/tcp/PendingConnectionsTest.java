@@ -10,45 +10,45 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.TransportException;
 import org.sparkcollectives.internal.liveness.Ranks;
+import org.sparkcollectives.net.ConnectionId;
 
-/** Tests which peers a rank says that it is connecting to. */
-class RankConnectorTest {
+/** Tests which peers a rank is still connecting to. */
+class PendingConnectionsTest {
 
   private final List<CompletableFuture<Channel>> attempts = new ArrayList<>();
-  private final RankConnector ranks =
-      new RankConnector(
+  private final PendingConnections pending =
+      new PendingConnections(
           (target, setup) -> {
             attempts.add(new CompletableFuture<>());
             return attempts.get(attempts.size() - 1);
-          },
-          "group",
-          0,
-          new byte[32],
-          Ranks.membership(0, 4).endpoints(),
-          peer -> null);
+          });
 
-  private void connect(int peer, ConnectionKind kind) {
-    ranks.connect(peer, kind, pipeline -> {});
+  private CompletableFuture<Channel> connect(int peer, ConnectionKind kind) {
+    ConnectionId id = new ConnectionId("group", 0, peer, kind.code());
+    return pending.connect(
+        new Connector.Target(Ranks.membership(0, 4).endpoints().get(peer), id, new byte[32]),
+        pipeline -> {});
   }
 
   @Test
-  void aPeerIsNamedUntilAllConnectionsToItAreMade() {
+  void aPeerIsPendingUntilAllConnectionsToItAreMade() {
     connect(3, ConnectionKind.collectives(0));
     connect(1, ConnectionKind.MESSAGES);
     connect(1, ConnectionKind.collectives(1));
-    assertThat(ranks.connectingTo()).containsExactly(1, 3);
+    assertThat(pending.peers()).containsExactly(1, 3);
     attempts.get(1).complete(new EmbeddedChannel());
-    assertThat(ranks.connectingTo()).containsExactly(1, 3);
+    assertThat(pending.peers()).containsExactly(1, 3);
     attempts.get(2).complete(new EmbeddedChannel());
-    assertThat(ranks.connectingTo()).containsExactly(3);
+    assertThat(pending.peers()).containsExactly(3);
   }
 
   @Test
-  void aConnectionThatFailsOrIsGivenUpIsNotBeingMade() {
+  void aConnectionThatFailsOrIsGivenUpIsNotPending() {
     connect(1, ConnectionKind.collectives(0));
-    connect(2, ConnectionKind.collectives(0));
+    CompletableFuture<Channel> givenUp = connect(2, ConnectionKind.collectives(0));
     attempts.get(0).completeExceptionally(new TransportException("refused", 1, "", null));
-    attempts.get(1).cancel(false);
-    assertThat(ranks.connectingTo()).isEmpty();
+    givenUp.cancel(false);
+    assertThat(attempts.get(1)).isCancelled();
+    assertThat(pending.peers()).isEmpty();
   }
 }
