@@ -2,8 +2,8 @@
 
     python examples/notebooks/convert.py
 
-digits.ipynb and digits.zpln are made from digits.py and digits.scala, spark_ml.ipynb from
-spark_ml.py. The sources are what is edited; a test fails when the others are older.
+digits.zpln is made from digits.py and digits.scala, and each .ipynb from the .py of its name. The
+sources are what is edited; a test fails when the others are older.
 """
 
 import json
