@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
-import multiprocessing.connection
 import os
 import signal
 import threading
@@ -61,22 +60,25 @@ class OwnProcessTask(RankTask):
         with here:
             with there:
                 process.start()
-            multiprocessing.connection.wait([here, process.sentinel])
             try:
                 done, outcome = here.recv()
             except (EOFError, OSError):
                 process.join()
                 raise RuntimeError(_ended(process.exitcode)) from None
-        if done:
-            process.join(_END_SECONDS)
-            # Only a thread of the function may keep it.
-            process.kill()
-            process.join()
-            process.close()
+            if done:
+                # Until its end, for which only a thread of the function may keep it waiting. The
+                # sentinel would not do: the children of the process have that too.
+                here.poll(_END_SECONDS)
+                process.kill()
+                process.join()
+                process.close()
         return done, outcome
 
     def _serve(self, there: Any, received: Any) -> None:
         """Run the function, in its process."""
+        # The pipe is to end with this process, also where its children live on, such as those of a
+        # data loader that was killed.
+        os.register_at_fork(after_in_child=there.close)
         threading.Thread(target=_end_with_worker, name="collectives-worker", daemon=True).start()
         # As in a process that was not forked, the ranks' numbers differ, and those of a second run.
         np.random.seed()

@@ -1,0 +1,116 @@
+"""The process that is forked for a rank, and what the rank leaves in it."""
+
+import multiprocessing
+import multiprocessing.connection
+import os
+import signal
+import threading
+import time
+from types import SimpleNamespace
+
+import pytest
+from pyspark import TaskContext
+
+from spark_collectives import _own_process, _task
+from spark_collectives._own_process import OwnProcessTask
+from spark_collectives._rank_task import RankTask
+
+#: More than a test takes, also on a slow machine.
+LONG = 120.0
+
+
+@pytest.fixture
+def in_own_process(monkeypatch):
+    """Return how to run a function in a process as a rank's is, without Spark."""
+    children = set(multiprocessing.active_children())
+    task = SimpleNamespace(partitionId=lambda: 1, taskAttemptId=lambda: 1)
+    monkeypatch.setattr(TaskContext, "get", classmethod(lambda _: task))
+    monkeypatch.setattr(_own_process, "_END_SECONDS", LONG)
+    monkeypatch.setattr(RankTask, "__call__", lambda rank, rows: rank._fn(rows))
+
+    def run(function):
+        ended = []
+        rank = OwnProcessTask(lambda _: function(), None)
+
+        def wait():
+            try:
+                ended.append(rank._in_own_process(None))
+            except RuntimeError as e:
+                ended.append(str(e))
+
+        # Else a test that fails would wait for the child.
+        thread = threading.Thread(target=wait, daemon=True)
+        thread.start()
+        thread.join(LONG / 2)
+        assert ended, "the end of the process was not seen"
+        return ended[0]
+
+    yield run
+    for each in set(multiprocessing.active_children()) - children:
+        each.kill()
+
+
+@pytest.fixture
+def leave(tmp_path):
+    """Return how a rank's process leaves a child, with all that it has opened; end these."""
+    ids = tmp_path / "ids"
+    ids.touch()
+
+    def fork():
+        child = os.fork()
+        if child == 0:
+            time.sleep(2 * LONG)
+            os._exit(0)
+        with ids.open("a") as file:
+            file.write(f"{child}\n")
+
+    yield fork
+    for each in ids.read_text().split():
+        os.kill(int(each), signal.SIGKILL)
+
+
+def _die(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_its_end_is_seen_though_its_children_live(in_own_process, leave):
+    def vanish():
+        leave()
+        _die()
+
+    assert "The process of rank 1 was ended by SIGKILL" in in_own_process(vanish)
+
+
+def test_its_end_is_seen_in_the_middle_of_its_result(in_own_process, leave):
+    def vanish():
+        def send_half(connection, message):
+            os.write(connection.fileno(), bytes(message)[: len(message) // 2])
+            _die()
+
+        leave()
+        multiprocessing.connection.Connection._send = send_half
+        return b"result"
+
+    assert "The process of rank 1 was ended by SIGKILL" in in_own_process(vanish)
+
+
+def test_its_result_does_not_wait_for_its_children(in_own_process, leave):
+    def compute():
+        leave()
+        return 3
+
+    assert in_own_process(compute) == (True, 3)
+
+
+def test_its_exception_waits_neither_for_its_children_nor_for_itself(
+    in_own_process, leave, monkeypatch
+):
+    def fail():
+        leave()
+        raise LookupError("no such shard")
+
+    # The process awaits the end of its task, which fails with what is returned here.
+    monkeypatch.setattr(_task, "current", lambda: SimpleNamespace(await_end=time.sleep))
+    done, trace = in_own_process(fail)
+    assert not done
+    assert "LookupError: no such shard" in trace
