@@ -393,6 +393,33 @@ def test_needs_a_gpu_for_each_rank_and_no_encryption_of_nccl(monkeypatch):
     TorchDistributor(2, False, True, "my.setting")
 
 
+@pytest.mark.parametrize(
+    ("local_mode", "seen"),
+    [(True, [["4,6", 0], ["4,6", 1]]), (False, [["4", 0], ["6", 0]])],
+)
+def test_ranks_work_on_the_gpus_of_the_driver(local_mode, seen):
+    def look():
+        import os
+
+        import torch
+        import torch.distributed as dist
+
+        import spark_collectives.torch
+
+        # As on a host with GPUs, which this one need not have.
+        torch.cuda.is_available = lambda: True
+        device = spark_collectives.torch.device()
+        assert device.type == "cuda"
+        dist.init_process_group("gloo")
+        found = [None, None]
+        dist.all_gather_object(found, [os.environ["CUDA_VISIBLE_DEVICES"], device.index])
+        return found
+
+    ours = distributor(2, local_mode)
+    ours.use_gpu, ours._driver_gpus = True, ["4", "6", "7"]
+    assert ours.run(look) == seen
+
+
 def test_refuses_a_worker_that_has_used_cuda(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_initialized", lambda: True)
     with Launch(print, (), {}, 1, False, use_gpu=False).receive(iter(())) as received:

@@ -47,9 +47,10 @@ class TorchDistributor:
     :param num_processes: the number of ranks, each of which needs a slot
     :param local_mode: whether the ranks run on the driver's machine. They are tasks of the session,
         so its master must be ``local[n]`` or ``local-cluster``
-    :param use_gpu: whether each rank has a GPU: with ``local_mode``, ``LOCAL_RANK`` is its number
-        among the driver's; without, it is the only one that the rank sees, and
-        ``spark.task.resource.gpu.amount`` must be 1
+    :param use_gpu: whether each rank has a GPU. With ``local_mode`` the ranks see the first GPUs of
+        the driver, one for each, and ``LOCAL_RANK`` is the number of theirs; without, a rank sees
+        only its own, and ``spark.task.resource.gpu.amount`` must be 1. It is the ``device()`` of
+        this module. A ``CUDA_VISIBLE_DEVICES`` that is set before limits which they may be
     :param _ssl_conf: the setting that, if ``true``, allows NCCL, which does not encrypt, despite
         ``spark.ssl.enabled``
     :raises RuntimeError: if there is no session, or it has not what ``local_mode`` or ``use_gpu``

@@ -9,14 +9,14 @@ import runpy
 import socket
 import sys
 import tempfile
-from typing import Any, Callable, Dict, Iterator, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple, Union
 
 import torch
 import torch.distributed as dist
 
 from .. import distributed
 from ..process_group import ProcessGroup
-from . import context, private, rendezvous
+from . import context, device_choice, private, rendezvous
 
 _MIXED = "cpu:spark,cuda:nccl"
 
@@ -106,7 +106,9 @@ class Launch:
         rendezvous.launched()
         gpus = self._gpus(world.rank)
         if gpus is not None:
-            os.environ["CUDA_VISIBLE_DEVICES"] = gpus
+            os.environ[device_choice.VISIBLE] = ",".join(gpus)
+        local_rank = world.rank if self.local else 0
+        device_choice.launched(local_rank if self.use_gpu else None)
         _backends.update(gloo="spark", nccl=_MIXED, undefined=_MIXED if self.use_gpu else "spark")
 
     def _variables(self, world: ProcessGroup) -> Dict[str, str]:
@@ -133,19 +135,21 @@ class Launch:
             "TORCHELASTIC_MAX_RESTARTS": "0",
         }
 
-    def _gpus(self, rank: int) -> Optional[str]:
+    def _gpus(self, rank: int) -> Optional[List[str]]:
         """Return the GPUs that CUDA is to see; None for those that it sees anyway."""
         if not self.use_gpu:
-            return None if self.local else ""
+            return None if self.local else []
+        visible = os.environ.get(device_choice.VISIBLE)
         if self.driver_gpus:
-            return ",".join(self.driver_gpus) if self.local else self.driver_gpus[rank]
+            found = device_choice.visible_as(self.driver_gpus, visible, all_of_process=True)
+            return found[: self.processes] if self.local else [found[rank]]
         addresses = context.gpu_addresses()
         if not addresses:
             raise RuntimeError(
                 f"Spark has given no GPU to the task of rank {rank}: set "
                 "spark.executor.resource.gpu.amount and a discovery script, or pass use_gpu=False"
             )
-        return ",".join(addresses)
+        return device_choice.visible_as(addresses, visible)
 
 
 def _master(world: ProcessGroup) -> Tuple[str, str]:
