@@ -78,6 +78,19 @@ def test_ranks_have_the_variables_of_torchrun(local_mode):
         assert values == list(map(str, [rank, *node, 3]))
 
 
+def test_ranks_have_the_environment_that_the_session_began_with(monkeypatch, tmp_path):
+    def look():
+        import os
+
+        return os.environ.get("SET_LATER"), os.getcwd()
+
+    monkeypatch.setenv("SET_LATER", "1")
+    monkeypatch.chdir(tmp_path)
+    variable, folder = distributor(1, local_mode=True).run(look)
+    assert variable is None
+    assert folder != str(tmp_path)
+
+
 def test_the_default_group_is_on_this_backend_unless_torchs_is_named_with_its_device():
     def backends():
         import os
@@ -389,6 +402,9 @@ def test_needs_a_gpu_for_each_rank_and_no_encryption_of_nccl(monkeypatch):
     with pytest.raises(RuntimeError, match=r"set pytorch.spark.distributor.ignoreSsl=true"):
         TorchDistributor(2, local_mode=False)
     distributor()
+    monkeypatch.setattr(TorchDistributor, "_find_gpus", lambda _: None)
+    settings["spark.master"] = "local[2]"
+    TorchDistributor(2, local_mode=True)
     settings["my.setting"] = "true"
     TorchDistributor(2, False, True, "my.setting")
 

@@ -51,8 +51,8 @@ class TorchDistributor:
         the driver, one for each, and ``LOCAL_RANK`` is the number of theirs; without, a rank sees
         only its own, and ``spark.task.resource.gpu.amount`` must be 1. It is the ``device()`` of
         this module. A ``CUDA_VISIBLE_DEVICES`` that is set before limits which they may be
-    :param _ssl_conf: the setting that, if ``true``, allows NCCL, which does not encrypt, despite
-        ``spark.ssl.enabled``
+    :param _ssl_conf: the setting that, if ``true``, allows NCCL, which does not encrypt, between
+        machines despite ``spark.ssl.enabled``
     :raises RuntimeError: if there is no session, or it has not what ``local_mode`` or ``use_gpu``
         needs
     :raises ValueError: if ``num_processes`` is less than 1
@@ -77,7 +77,9 @@ class TorchDistributor:
         if local_mode:
             self._require_local()
         if use_gpu:
-            self._require_encryption_or(_ssl_conf)
+            # On one machine NCCL sends nothing over the network.
+            if not local_mode:
+                self._require_encryption_or(_ssl_conf)
             self._find_gpus()
 
     def run(self, train_object: Union[Callable[..., Any], str], *args: Any, **kwargs: Any) -> Any:
