@@ -1,5 +1,6 @@
 """The process that is forked for a rank, and what the rank leaves in it."""
 
+import contextlib
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -19,8 +20,37 @@ from spark_collectives._rank_task import RankTask
 LONG = 120.0
 
 
+class _Leave:
+    """Forks children that outlive a rank's process, with all that it has opened."""
+
+    def __init__(self, ids):
+        self._ids = ids
+        ids.touch()
+
+    def __call__(self):
+        child = os.fork()
+        if child == 0:
+            time.sleep(2 * LONG)
+            os._exit(0)
+        with self._ids.open("a") as file:
+            file.write(f"{child}\n")
+
+    def end(self):
+        for each in self._ids.read_text().split():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(each), signal.SIGKILL)
+
+
 @pytest.fixture
-def in_own_process(monkeypatch):
+def leave(tmp_path):
+    """Return how a rank's process leaves a child."""
+    leaves = _Leave(tmp_path / "ids")
+    yield leaves
+    leaves.end()
+
+
+@pytest.fixture
+def in_own_process(monkeypatch, leave):
     """Return how to run a function in a process as a rank's is, without Spark."""
     children = set(multiprocessing.active_children())
     task = SimpleNamespace(partitionId=lambda: 1, taskAttemptId=lambda: 1)
@@ -29,44 +59,22 @@ def in_own_process(monkeypatch):
     monkeypatch.setattr(RankTask, "__call__", lambda rank, rows: rank._fn(rows))
 
     def run(function):
-        ended = []
         rank = OwnProcessTask(lambda _: function(), None)
-
-        def wait():
-            try:
-                ended.append(rank._in_own_process(None))
-            except RuntimeError as e:
-                ended.append(str(e))
-
-        # Else a test that fails would wait for the child.
-        thread = threading.Thread(target=wait, daemon=True)
-        thread.start()
-        thread.join(LONG / 2)
-        assert ended, "the end of the process was not seen"
-        return ended[0]
+        # Else a test that fails would wait for the children.
+        late = threading.Timer(LONG / 2, leave.end)
+        late.start()
+        try:
+            return rank._in_own_process(None)
+        except RuntimeError as e:
+            return str(e)
+        finally:
+            in_time = late.is_alive()
+            late.cancel()
+            assert in_time, "the end of the process was seen only when its children had ended"
 
     yield run
     for each in set(multiprocessing.active_children()) - children:
         each.kill()
-
-
-@pytest.fixture
-def leave(tmp_path):
-    """Return how a rank's process leaves a child, with all that it has opened; end these."""
-    ids = tmp_path / "ids"
-    ids.touch()
-
-    def fork():
-        child = os.fork()
-        if child == 0:
-            time.sleep(2 * LONG)
-            os._exit(0)
-        with ids.open("a") as file:
-            file.write(f"{child}\n")
-
-    yield fork
-    for each in ids.read_text().split():
-        os.kill(int(each), signal.SIGKILL)
 
 
 def _die(*_):
