@@ -20,6 +20,8 @@ IN_ZEPPELIN = {
 spark.conf.set("spark.digits.csv", data)  # for the paragraphs in Scala""",
     },
     ".scala": {
+        """
+// On Databricks that of a volume, such as "/Volumes/main/default/libraries/digits.csv".""": "",
         '"../data/digits.csv"': 'spark.conf.get("spark.digits.csv") // set by the Python paragraphs',
         "displayHTML(curve(losses.toSeq))": 'println("%html " + curve(losses.toSeq))',
     },

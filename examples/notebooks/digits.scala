@@ -11,6 +11,7 @@ import org.sparkcollectives.{ReduceOp, Tensor}
 import org.sparkcollectives.spark.SparkCollectives
 
 // Where the executors can read it: on a cluster, a path of a file system that all of them have.
+// On Databricks that of a volume, such as "/Volumes/main/default/libraries/digits.csv".
 val data = "../data/digits.csv"
 
 // COMMAND ----------

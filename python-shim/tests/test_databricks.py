@@ -43,10 +43,13 @@ def jars(version):
 
 @pytest.fixture(scope="module")
 def bundle(spark):
-    """Read the bundle with the parser that Spark has, and with its variables' defaults."""
+    """Read the bundle with the parser that Spark has, and with the values of its variables."""
     text = (FILES / "databricks.yml").read_text("utf-8")
-    for name, default in re.findall(r"^  (\w+):\n    desc.*\n    default: (\S+)$", text, re.M):
-        text = text.replace(f"${{var.{name}}}", default)
+    defaults = dict(re.findall(r"^  (\w+):\n    desc.*\n    default: (\S+)$", text, re.M))
+    given = dict(re.findall(r"^export BUNDLE_VAR_(\w+)=(\S+)$", PAGE.read_text("utf-8"), re.M))
+    assert given.keys() == {"node_type"}, "whose value no cloud shares with another"
+    for name, value in {**defaults, **given}.items():
+        text = text.replace(f"${{var.{name}}}", value)
     assert "${" not in text
     jackson = spark.sparkContext._jvm.com.fasterxml.jackson
     mapper = jackson.databind.ObjectMapper(jackson.dataformat.yaml.YAMLFactory())
@@ -93,7 +96,18 @@ def test_the_bundle_has_the_mappings_of_one(bundle):
     assert bundle["bundle"]["name"]
     (target,) = bundle["targets"].values()
     assert target == {"mode": "development", "default": True}
-    assert all(set(each) == {"description", "default"} for each in bundle["variables"].values())
+    variables = bundle["variables"]
+    assert set(variables) == {"libraries", "node_type"}
+    assert set(variables["libraries"]) == {"description", "default"}
+
+
+def test_the_type_of_the_machines_must_be_given_for_each_cloud(bundle, cluster):
+    (description,) = bundle["variables"]["node_type"].values()
+    page = PAGE.read_text("utf-8")
+    examples = dict(re.findall(r"(\S+) \((AWS|Azure|Google)\)", description))
+    assert set(examples.values()) == {"AWS", "Azure", "Google"}
+    assert all(name in page for name in examples)
+    assert examples[cluster["node_type_id"]] == "AWS"
 
 
 def test_the_job_runs_a_notebook_with_the_wheel(bundle, job, version):
@@ -115,6 +129,14 @@ def test_the_cluster_has_the_plugin_and_as_many_slots_from_the_beginning(bundle,
     assert script["volumes"]["destination"] == f"{libraries}/{SCRIPT.name}"
     assert cluster["spark_env_vars"] == {"COLLECTIVES_LIBRARIES": libraries}
     assert first(r"COLLECTIVES_LIBRARIES:-(.+?)}", SCRIPT) == libraries
+
+
+def test_the_data_of_the_notebook_in_scala_is_copied_where_it_says(bundle):
+    libraries = bundle["variables"]["libraries"]["default"]
+    path = first(rf"(?m)^databricks fs cp (\S+\.csv) dbfs:{libraries}/$", PAGE)
+    assert (ROOT / path).is_file()
+    name = path.rpartition("/")[2]
+    assert first(r'"(/Volumes/\S+)"', NOTEBOOKS / "digits.scala") == f"{libraries}/{name}"
 
 
 def flat(value, path=""):

@@ -32,14 +32,15 @@ class ShellSamplesTest {
           "examples/benchmark", CollectivesBenchmark.class);
 
   /**
-   * Programs that a machine has, or a package installs; their arguments that name files of ours are
-   * checked.
+   * Programs that a shell or a machine has, or a package installs; their arguments that name files
+   * of ours are checked.
    */
   private static final Set<String> OTHERS =
       Set.of(
           "cp",
           "databricks",
           "docker",
+          "export",
           "git",
           "jcmd",
           "jfr",
