@@ -101,6 +101,21 @@ def test_the_executors_have_the_memory_and_the_volume_of_the_page(executor):
     assert limits["memory"].toString() == "13312Mi", "with the overhead"
 
 
+def test_a_small_cluster_has_room_for_the_heap_the_volume_and_python(executor):
+    smaller = kubernetes_page.smaller_settings()
+    pod, container = executor({**settings(), **smaller})
+    (volume,) = (each for each in pod.getSpec().getVolumes() if each.getName() == "shm")
+
+    def mebibytes(quantity):
+        return int(quantity.getNumericalAmount()) >> 20
+
+    limit = mebibytes(container.getResources().getLimits()["memory"])
+    heap = limit - 1024
+    assert smaller["spark.executor.memory"] == f"{heap >> 10}g"
+    # An executor of the digits has 90 MiB besides its heap, and each of its ranks in Python 75.
+    assert limit - heap - mebibytes(volume.getEmptyDir().getSizeLimit()) >= 512
+
+
 def test_the_executors_have_the_secret_of_the_application(executor):
     _, container = executor(settings())
     assert [each for each in container.getEnv() if each.getName() == "_SPARK_AUTH_SECRET"]

@@ -74,6 +74,12 @@ class Application:
         self.await_end()
         return sorted(_lines("RESULT", self.output()))
 
+    def await_refusal(self):
+        """Wait until the application cannot be submitted; return what was written about that."""
+        self._await(lambda: self._process.poll() is not None)
+        assert self._process.returncode != 0, self.said()
+        return self._submit_log()
+
     def await_end(self, fails=False):
         """Wait until the application and all its pods have ended; return the driver's output."""
         self._await(self._has_ended)

@@ -89,7 +89,7 @@ def test_the_command_of_the_page_trains_on_digits(cluster):
 
 def test_the_command_of_the_page_gives_python_ranks_shared_memory(cluster):
     application = submit_as_on_the_page(cluster, f"local://{HERE}/python_ranks.py")
-    check_python(application, shared_memory=2048)
+    check_python(application, shared_memory=512)
 
 
 @pytest.fixture(scope="module")

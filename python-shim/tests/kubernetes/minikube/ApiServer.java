@@ -22,8 +22,9 @@ import java.util.Objects;
 /**
  * Fabric8's mock of an API server, which stores what it is given, with what Spark needs in
  * addition: server-side apply, strategic merge, pods that begin as Pending, and the grace period of
- * a pod that is deleted. A token is the name of a service account, which has the rights of its
- * roles; who has no token may do everything.
+ * a pod that is deleted. A token is the name of a service account, after its namespace and a slash
+ * if it is of another one than the request; it has the rights of its roles. Who has no token may do
+ * everything.
  */
 final class ApiServer extends KubernetesCrudDispatcher {
 

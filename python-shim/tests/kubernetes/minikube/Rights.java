@@ -66,12 +66,12 @@ final class Rights {
   }
 
   private boolean binds(RoleBinding binding, String namespace) {
+    String name = account.contains("/") ? account : namespace + "/" + account;
     return binding.getSubjects().stream()
         .anyMatch(
             subject ->
                 subject.getKind().equals("ServiceAccount")
-                    && subject.getName().equals(account)
-                    && subject.getNamespace().equals(namespace));
+                    && name.equals(subject.getNamespace() + "/" + subject.getName()));
   }
 
   private <T extends HasMetadata> List<T> in(String namespace, Class<T> kind) {
