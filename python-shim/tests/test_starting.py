@@ -1,4 +1,4 @@
-"""The ways in which users start Spark, and the table of docs/get-started/install.md.
+"""The ways in which users start Spark, and the tables that name them and their tests.
 
 One of them runs in each build, the others with ``-m starting``.
 """
@@ -23,6 +23,7 @@ from samples import ROOT
 from spark_collectives import session
 
 PAGE = ROOT / "docs" / "get-started" / "install.md"
+MATRIX = ROOT / "docs" / "reference" / "support-matrix.md"
 TESTS = Path(__file__).parent
 PACKAGE = Path(dist.__file__).parent
 SECONDS = 300
@@ -203,21 +204,38 @@ def test_a_client_of_spark_connect_runs_ranks_and_interrupts_them(spark, connect
     until(lambda: not active())
 
 
-def ways():
-    """Return the first and the last cell of each row of the page's table."""
-    section = PAGE.read_text("utf-8").split("\n## Ways to start Spark\n")[1].split("\n## ")[0]
-    rows = [line.strip("|").split(" | ") for line in section.splitlines() if line.startswith("|")]
-    return {row[0].strip(): row[-1].strip() for row in rows[2:]}
+def rows(page, section):
+    """Return the rows of the table of a section, each a list of cells."""
+    text = page.read_text("utf-8").split(f"\n## {section}\n")[1].split("\n## ")[0]
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in lines[2:]]
 
 
-@pytest.mark.parametrize("way", ways())
-def test_each_way_has_a_test_or_is_marked(way):
-    if ways()[way].startswith("not run"):
-        return
-    named = re.findall(r"`(\w+\.py|\w+Suite)(?:::(\w+))?`", ways()[way])
-    assert named, "a test, or not run"
-    for file, test in named:
-        tests = ROOT / ("python-shim/tests" if test else "spark-plugin/suite/src")
-        found = list(tests.rglob(file if test else f"{file}.scala"))
-        assert len(found) == 1, file
-        assert f"def {test}" in found[0].read_text("utf-8"), test
+WAYS = {row[0]: row[-1] for row in rows(PAGE, "Ways to start Spark")}
+ENVIRONMENTS = {row[0]: row[-1] for row in rows(MATRIX, "Environments")}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_each_way_is_an_environment_or_is_marked(way):
+    # Of a command, the program and its first argument.
+    name = re.match(r"`?([\w-]+(?: [\w.-]+)?)", way)[1]
+    commands = [command for each, command in ENVIRONMENTS.items() if name in each]
+    assert commands, f"no environment has {name}"
+    assert WAYS[way] == "not run" or all(commands)
+
+
+@pytest.mark.parametrize("command", [each for each in ENVIRONMENTS.values() if each])
+def test_the_command_of_an_environment_names_tests(command):
+    suites = re.findall(r"-Dit\.test=(\w+)", command)
+    given = re.findall(r"python-shim/test (.*)`$", command)
+    assert len(suites) + len(given) == 1
+    for suite in suites:
+        assert list((ROOT / "spark-plugin/suite/src").rglob(f"{suite}.scala"))
+    for words in given:
+        named = [ROOT / "python-shim" / each for each in re.findall(r"tests/\w+\.py", words)]
+        texts = [f"{path}\n{path.read_text()}" for path in named or TESTS.rglob("*.py")]
+        for mark in re.findall(r"-m (\w+)", words):
+            assert any(re.search(rf"pytest\.mark\.{mark}\b", text) for text in texts), mark
+        for one, several in re.findall(r'-k (?:(\w+)|"(.+?)")', words):
+            wanted = [one] if one else several.split(" and ")
+            assert any(all(word in text for word in wanted) for text in texts), wanted
