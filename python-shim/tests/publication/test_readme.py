@@ -1,4 +1,4 @@
-"""What the README tells a new user to do, as it stands there, with what would be published."""
+"""What the pages tell a new user to do, as it stands there, with what would be published."""
 
 import json
 import os
@@ -6,38 +6,39 @@ import re
 import shlex
 import shutil
 import subprocess
-import time
 import urllib.request
 from pathlib import Path
 
 import pytest
 
+from processes import eventually
 from publication.conftest import copy_of_the_tree, run
 from samples import samples
 
+PAGES = ("README.md", "docs/get-started/install.md")
 FOLDER = "/tmp/spark-collectives"
 PLUGIN = "org.sparkcollectives:spark-collectives_2.13:"
+SHELL_SECONDS = 300
+TAB_SECONDS = 120
 
 
 def commands(program):
-    """Return the README's commands of a program, from top to bottom, as lists of words."""
-    text = "\n".join(sample.code for sample in samples("README.md", "sh"))
+    """Return the pages' commands of a program, from top to bottom, as lists of words."""
+    text = "\n".join(sample.code for page in PAGES for sample in samples(page, "sh"))
     lines = text.replace("\\\n", " ").splitlines()
     return [shlex.split(line) for line in lines if line.split()[:1] == [program]]
 
 
 def deployments():
-    """Return the README's commands that publish into a folder; none after the first release."""
+    """Return the pages' commands that publish into a folder; none after the first release."""
     return [each for each in commands("./mvnw") if any(FOLDER in word for word in each)]
 
 
-def eventually(what, look, seconds=120):
-    """Return what a function returns as soon as it is something."""
-    deadline = time.monotonic() + seconds
-    while not (found := look()):
-        assert time.monotonic() < deadline, f"{what}, but not within {seconds} s"
-        time.sleep(0.2)
-    return found
+def shell_that_downloads():
+    """Return the pages' one command of a shell that gets the plugin from a repository."""
+    found = commands("spark-shell")
+    (command,) = (each for each in found if any(word.startswith(PLUGIN) for word in each))
+    return command
 
 
 class Shell:
@@ -77,7 +78,7 @@ class Shell:
             assert self.process.poll() is None, text[-10_000:]
             return re.search(pattern, text)
 
-        return eventually(f"the shell says {pattern}", look, seconds=300)
+        return eventually(self.output.read_text, SHELL_SECONDS, look)
 
     def leave(self):
         self.process.stdin.close()
@@ -97,7 +98,7 @@ def check_the_tab(ui):
         groups = json.loads(page(f"{ui}/collectives/json"))["groups"]
         return [group for group in groups if group["state"] == "CLOSED"]
 
-    groups = eventually("the group is in the tab", ended)
+    groups = eventually(lambda: page(f"{ui}/collectives/json"), TAB_SECONDS, ended)
     assert [(group["size"], group["operations"]) for group in groups] == [(4, 4)]
     assert groups[0]["name"] in page(f"{ui}/collectives/")
 
@@ -116,7 +117,7 @@ def try_the_shell(spark, command, folder):
 
 
 def test_the_shell_of_the_readme_gets_the_release(publication, spark_4, tmp_path):
-    (command,) = commands("spark-shell")
+    command = shell_that_downloads()
     (package,) = (word for word in command if word.startswith(PLUGIN))
     options = {package: PLUGIN + publication.version}
     if deployments():
@@ -156,15 +157,14 @@ def test_maven_gets_the_release_by_the_lines_of_the_page(publication, tmp_path):
     assert jar.read_bytes() == published.read_bytes()
 
 
-@pytest.mark.skipif(not deployments(), reason="the README names a release")
+@pytest.mark.skipif(not deployments(), reason="the pages name a release")
 def test_before_the_first_release_a_folder_is_enough(spark_4, tmp_path):
     def here(command):
         return [word.replace(FOLDER, str(tmp_path / "folder")) for word in command]
 
     tree = copy_of_the_tree(tmp_path / "tree")
     run(*here(deployments()[0]), cwd=tree)
-    (shell,) = commands("spark-shell")
-    try_the_shell(spark_4, here(shell), tmp_path)
+    try_the_shell(spark_4, here(shell_that_downloads()), tmp_path)
     # The package that pip is told to install has its jar.
     assert list((tree / "python-shim/src/spark_collectives/jars").glob("*.jar"))
     shutil.rmtree(tree)
