@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import socket
 import sys
 import threading
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import spark_collectives as dist
+from processes import run
 from spark_collectives import _display, _job
 
 
@@ -247,6 +249,89 @@ def test_the_job_stays_in_the_group_of_its_caller(spark, cell, monkeypatch, kind
     assert dist.run(greet, 2, 1, spark=spark) == [2.0, 3.0]
     cell._jsc.sc().listenerBus().waitUntilEmpty()
     assert len(set(cell.statusTracker().getJobIdsForGroup("cell 7")) - before) == 1
+
+
+CELL = """
+import contextlib
+import time
+
+import spark_collectives as dist
+from pyspark.sql import SparkSession
+from spark_collectives import _display
+
+builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
+context = dist.configure(builder).getOrCreate().sparkContext
+
+
+def show(what):
+    context._jsc.sc().listenerBus().waitUntilEmpty()
+    print(what, len(context.statusTracker().getJobIdsForGroup("cell 7")), flush=True)
+
+
+def wait_for_ever():
+    print("waiting")
+    while True:
+        dist.barrier()
+
+
+def show_all(display, reader):
+    # Many calls of this thread, while other threads call too.
+    assert context.getLocalProperty("spark.jobGroup.id") == "cell 7"
+    if reader is not None and not reader.reports.empty():
+        end()
+
+
+def interrupt():
+    raise KeyboardInterrupt
+
+
+_display.Display.show_all, end = show_all, lambda: None
+context.setJobGroup("cell 7", "a cell of a notebook")
+before = context._jsc.sc().getLocalProperties().clone()
+dist.run(dist.get_rank, 2)
+show("run")
+dist.run(dist.get_rank, 2, stream=False)
+show("run again")
+context.parallelize([1], 1).count()
+show("count")
+end = lambda: context.cancelJobGroup("cell 7")
+with contextlib.suppress(dist.RankFailedError):
+    dist.run(wait_for_ever, 2)
+show("cancelled")
+end = interrupt
+with contextlib.suppress(KeyboardInterrupt):
+    dist.run(wait_for_ever, 2)
+show("interrupted")
+context.parallelize([1], 1).count()
+show("count")
+assert context._jsc.sc().getLocalProperties().equals(before)
+while context.statusTracker().getActiveJobsIds():
+    time.sleep(0.1)
+"""
+
+
+# Zeppelin connects Python with the JVM without pinned threads.
+@pytest.mark.parametrize("pinned", ["true", "false"])
+def test_all_jobs_of_a_cell_stay_in_its_group(tmp_path, pinned):
+    program = tmp_path / "program.py"
+    program.write_text(CELL, "utf-8")
+    written = run(
+        sys.executable,
+        program,
+        cwd=tmp_path,
+        PYSPARK_PIN_THREAD=pinned,
+        PYSPARK_PYTHON=sys.executable,
+        SPARK_LOCAL_IP="127.0.0.1",
+    )
+    shown = re.findall(r"^(?:run|count|cancelled|interrupted).*", written, re.MULTILINE)
+    assert shown == [
+        "run 1",
+        "run again 2",
+        "count 3",
+        "cancelled 4",
+        "interrupted 5",
+        "count 6",
+    ], written
 
 
 def test_the_notebooks_own_cancel_ends_the_job(spark, cell, capsys):

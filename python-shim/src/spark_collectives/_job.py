@@ -6,8 +6,9 @@ import contextlib
 import pickle
 import threading
 import uuid
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, ContextManager, Dict, List, Optional, Tuple
 
+from ._jvm_connections import own_connections
 from ._rank_task import RankTask
 
 _CANCEL_SECONDS = 10.0
@@ -46,6 +47,7 @@ class Job:
         self._stage_retry = stage_retry
         self._ranks = ranks
         self._tag = f"spark-collectives-{uuid.uuid4()}"
+        self._properties: Any = None
         self.ended = threading.Event()
         self.results: Dict[int, Any] = {}
         self.error: Optional[BaseException] = None
@@ -55,12 +57,17 @@ class Job:
 
     def start(self) -> None:
         """Start the job."""
+        if not self._remote:
+            # Without pinned threads, as in Zeppelin, PySpark's InheritableThread inherits nothing.
+            context = self._session.sparkContext
+            self._properties = context._jsc.sc().getLocalProperties().clone()
         self._thread.start()
 
     def _run(self) -> None:
         try:
             is_rdd = hasattr(type(self._rows), "barrier")
-            with self._tagged():
+            with self._own_connections():
+                self._tag_jobs()
                 rows = self._on_rdd() if is_rdd else self._on_dataframe()
             self.results = {rank: pickle.loads(result) for rank, result in rows}
         except BaseException as e:
@@ -92,29 +99,25 @@ class Job:
         found = (results.repartition(1) if self._stage_retry else results).collect()
         return [(row.rank, bytes(row.result)) for row in found]
 
-    @contextlib.contextmanager
-    def _tagged(self) -> Iterator[None]:
+    def _own_connections(self) -> ContextManager[None]:
+        if self._remote:
+            return contextlib.nullcontext()
+        return own_connections(self._session.sparkContext._gateway)
+
+    def _tag_jobs(self) -> None:
         """Give the jobs of this thread a tag, which leaves them in the job group of the caller.
 
         A notebook's server finds, shows and cancels the jobs of a cell by their group.
         """
         if self._remote:
             self._session.addTag(self._tag)
-            yield
             return
         context = self._session.sparkContext
-        # Without PySpark's pinned threads other calls may share this thread of the JVM.
-        before = {key: context.getLocalProperty(key) for key in (_DESCRIPTION, _INTERRUPT)}
+        context._jsc.sc().setLocalProperties(self._properties)
         context.addJobTag(self._tag)
         context.setLocalProperty(_INTERRUPT, "true")
-        if before[_DESCRIPTION] is None:
+        if context.getLocalProperty(_DESCRIPTION) is None:
             context.setLocalProperty(_DESCRIPTION, "ranks of spark_collectives")
-        try:
-            yield
-        finally:
-            context.removeJobTag(self._tag)
-            for key, value in before.items():
-                context.setLocalProperty(key, value)
 
     def cancel(self) -> None:
         """Cancel the job, and wait for its end for some seconds."""
@@ -125,7 +128,7 @@ class Job:
 
     def _keep_cancelling(self) -> None:
         # Spark cancels what runs now, and this job may begin later: when there are slots for it.
-        with contextlib.suppress(Exception):  # The session has ended.
+        with contextlib.suppress(Exception), self._own_connections():  # The session has ended.
             while True:
                 if self._remote:
                     self._session.interruptTag(self._tag)

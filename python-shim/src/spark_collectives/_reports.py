@@ -19,6 +19,7 @@ from typing import Any, Callable, Generic, Iterator, NamedTuple, Optional, TypeV
 from . import _codes, _streams, _task, errors
 from ._connection import Connection
 from ._frames import Request
+from ._jvm_connections import own_connections
 
 LINE = 0
 ERROR_LINE = 1
@@ -59,9 +60,10 @@ def unpack(taken: bytes) -> Iterator[Report]:
 class ReportReader:
     """The driver's side: polls its JVM for the reports of ranks, and puts them into ``reports``."""
 
-    def __init__(self, jvm: Any) -> None:
+    def __init__(self, context: Any) -> None:
         self.reports: queue.SimpleQueue[Report] = queue.SimpleQueue()
-        self._received = jvm.org.sparkcollectives.spark.internal.python.RankReports.open()
+        self._gateway = context._gateway
+        self._received = context._jvm.org.sparkcollectives.spark.internal.python.RankReports.open()
         #: The id with which ranks report here.
         self.id: str = self._received.id()
         # In a thread of its own: an interrupt in the middle of a call to the JVM would break it.
@@ -69,7 +71,7 @@ class ReportReader:
         self._thread.start()
 
     def _read(self) -> None:
-        with contextlib.suppress(Exception):  # The JVM has ended.
+        with contextlib.suppress(Exception), own_connections(self._gateway):  # The JVM has ended.
             while True:
                 taken = self._received.take(_TAKE_MS)
                 if taken is None:

@@ -108,7 +108,7 @@ def run_on_rows(
     :param kind: the task that runs ``body``
     """
     remote = is_remote(session)
-    reader = None if remote or stream is False else ReportReader(session.sparkContext._jvm)
+    reader = None if remote or stream is False else ReportReader(session.sparkContext)
     if reader is None:
         task = kind(body, None)
     else:

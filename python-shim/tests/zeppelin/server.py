@@ -99,6 +99,10 @@ class Server:
         logs = [self._log, *sorted(self._folder.glob("logs/*"))]
         return "\n".join(f"{log}\n{log.read_text(errors='replace')[-8000:]}" for log in logs)
 
+    def interpreter_logs(self):
+        logs = self._folder.glob("logs/zeppelin-interpreter-*")
+        return "".join(log.read_text(errors="replace") for log in logs)
+
     def set_up(self, group, properties):
         """Set properties of an interpreter group, and restart it, as its page does."""
         setting = self._setting(group)

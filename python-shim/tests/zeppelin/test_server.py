@@ -80,12 +80,13 @@ class Note:
         shown = self._server.await_end(self._id, paragraph)
         return shown, time.monotonic() - began
 
-    def await_links(self, number):
+    def await_links(self, number, count):
         """Wait until a paragraph has links to its jobs, which come later than its end."""
+        paragraph = self.paragraphs[number]
         eventually(
             self._server.said,
             60,
-            lambda: self._server.paragraph(self._id, self.paragraphs[number]).links,
+            lambda: len(self._server.paragraph(self._id, paragraph).links) >= count,
         )
 
 
@@ -110,9 +111,11 @@ def test_all_paragraphs_of_the_note_run_and_show_results_and_links_to_their_jobs
     for text, each in zip(texts, shown):
         kinds = [kind for kind, data in each.output if "\x1b" in data]
         assert kinds == [] or (text.startswith("%spark\n") and set(kinds) == {"TEXT"}), each
-    for number, text in enumerate(texts):
-        if ".collect()" in text:
-            note.await_links(number)
+    # One for collect() and one for run().
+    note.await_links(training, 2)
+    note.await_links(next(i for i, text in enumerate(texts) if ".barrier()" in text), 1)
+    # As Zeppelin's listener does for a job without a group of a paragraph.
+    assert "Listener  threw" not in server.interpreter_logs()
 
 
 SCALA = """%spark
@@ -186,6 +189,7 @@ def test_a_paragraph_is_cancelled_in_the_middle_of_an_all_reduce(server, interpr
     note.run(0)
     shown, seconds = note.cancelled(1, ready)
     assert shown.status == "ABORT", f"{shown}\n{server.said()}"
+    print(f"%{interpreter} ended {seconds:.1f} s after the cancel")
     # Some seconds; a busy machine takes longer.
     assert seconds < 60
     # This takes all slots: nothing of what was cancelled has one.
