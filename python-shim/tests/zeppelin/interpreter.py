@@ -2,11 +2,14 @@
 
 import os
 import re
+import shlex
 import sys
+import sysconfig
 from pathlib import Path
 from typing import NamedTuple
 
 from processes import run
+from samples import samples
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
@@ -22,6 +25,20 @@ class Result(NamedTuple):
     output: str
 
 
+def python_of_the_page(folder):
+    """Make an environment with the page's packages beside those of this one; return its Python."""
+    environment = folder / "environment"
+    run(sys.executable, "-m", "venv", environment, cwd=folder)
+    python = environment / "bin" / "python"
+    (packages,) = environment.glob("lib/python*/site-packages")
+    (packages / "tests.pth").write_text(sysconfig.get_path("purelib"))
+    (sample,) = (each for each in samples("docs/get-started/notebooks.md", "sh"))
+    program, *words = shlex.split(sample.code)
+    assert program == "pip"
+    run(python, "-m", "pip", *words, cwd=folder)
+    return python
+
+
 class Interpreter:
     def __init__(self, folder):
         import pyspark
@@ -32,10 +49,7 @@ class Interpreter:
         run(ROOT / "mvnw", "-q", "-f", HERE / "pom.xml", *goal, cwd=ROOT)
         py4j = f"{Path(pyspark.__file__).parent}/jars/*"
         self._classpath = os.pathsep.join([path.read_text().strip(), py4j])
-        # What Zeppelin has generated does not load with a later one.
-        self._protobuf = folder / "protobuf"
-        pip = (sys.executable, "-m", "pip", "install", "--quiet", "--no-deps")
-        run(*pip, "--target", self._protobuf, "protobuf<4", cwd=folder)
+        self._python = python_of_the_page(folder)
 
     def results(self, cells):
         """Run cells, each the code by its name; return the results by name."""
@@ -48,13 +62,11 @@ class Interpreter:
             "java",
             *("-cp", self._classpath),
             HERE / "Cells.java",
-            sys.executable,
+            self._python,
             ready,
             *files,
             cwd=self._folder,
             SPARK_LOCAL_IP="127.0.0.1",
-            PYTHONPATH=str(self._protobuf),
-            PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION="python",
             PYSPARK_SUBMIT_ARGS="--conf spark.ui.enabled=false pyspark-shell",
             ZEPPELIN_HOME=str(self._folder),
             MPLBACKEND="Agg",

@@ -33,7 +33,7 @@ class Shown(NamedTuple):
 class Server:
     """It writes below the folder only, and ends with what it has started."""
 
-    def __init__(self, home, folder, **variables):
+    def __init__(self, home, folder):
         self._folder = folder
         self._log = folder / "server.log"
         # The settings of the interpreters are written there.
@@ -73,7 +73,6 @@ class Server:
                     "ZEPPELIN_MEM": "-Xmx512m",
                     "USE_HADOOP": "false",
                     "SPARK_LOCAL_IP": "127.0.0.1",
-                    **variables,
                 },
                 stdout=log,
                 stderr=subprocess.STDOUT,

@@ -3,20 +3,19 @@
 import json
 import os
 import re
-import sys
 import time
 from pathlib import Path
 
 import pytest
 
 import spark_collectives
-from processes import SECONDS, eventually, run
+from processes import SECONDS, eventually
 from test_examples import EXAMPLES
-from zeppelin.interpreter import ROOT
+from zeppelin.interpreter import ROOT, python_of_the_page
 from zeppelin.server import Server
 
 
-def settings():
+def settings(python):
     """Return properties of the interpreter, all of which the page tells its reader to set."""
     import pyspark
 
@@ -26,8 +25,8 @@ def settings():
         "spark.master": "local[4]",
         "spark.jars": spark_collectives.jar_path(),
         "spark.plugins": "org.sparkcollectives.spark.CollectivesPlugin",
-        "PYSPARK_PYTHON": sys.executable,
-        "PYSPARK_DRIVER_PYTHON": sys.executable,
+        "PYSPARK_PYTHON": str(python),
+        "PYSPARK_DRIVER_PYTHON": str(python),
     }
     page = (ROOT / "docs" / "get-started" / "notebooks.md").read_text("utf-8")
     section = page.partition("\n### Zeppelin\n")[2].partition("\n### ")[0]
@@ -42,19 +41,11 @@ def server(tmp_path_factory):
     for package in ("torch", "matplotlib", "IPython", "ipykernel", "jupyter_client", "grpc"):
         pytest.importorskip(package, reason=f"{package} is not installed")
     folder = tmp_path_factory.mktemp("server")
-    # What Zeppelin has generated does not load with a later one.
-    protobuf = folder / "protobuf"
-    pip = (sys.executable, "-m", "pip", "install", "--quiet", "--no-deps")
-    run(*pip, "--target", protobuf, "protobuf<4", cwd=folder)
-    server = Server(
-        Path(os.environ["ZEPPELIN_HOME"]),
-        folder,
-        PYTHONPATH=str(protobuf),
-        PROTOCOL_BUFFERS_PYTHON_IMPLEMENTATION="python",
-    )
+    python = python_of_the_page(folder)
+    server = Server(Path(os.environ["ZEPPELIN_HOME"]), folder)
     try:
         # With this, %spark.pyspark is without IPython, beside %spark.ipyspark with it.
-        server.set_up("spark", {**settings(), "zeppelin.pyspark.useIPython": "false"})
+        server.set_up("spark", {**settings(python), "zeppelin.pyspark.useIPython": "false"})
         yield server
     finally:
         server.close()
