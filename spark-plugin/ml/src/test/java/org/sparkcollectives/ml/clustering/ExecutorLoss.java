@@ -6,7 +6,11 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.scheduler.SparkListener;
 import org.apache.spark.scheduler.SparkListenerStageSubmitted;
 import org.apache.spark.scheduler.SparkListenerTaskStart;
+import org.apache.spark.scheduler.StageInfo;
 import org.apache.spark.sql.SparkSession;
+import org.apache.spark.storage.RDDInfo;
+import scala.collection.Iterable;
+import scala.collection.Iterator;
 
 /**
  * Kills the process of one executor as soon as all ranks of the next barrier stage have started.
@@ -46,9 +50,24 @@ final class ExecutorLoss extends SparkListener implements AutoCloseable {
 
   @Override
   public void onStageSubmitted(SparkListenerStageSubmitted event) {
-    if (event.stageInfo().rddInfos().exists(rdd -> rdd.isBarrier())) {
+    if (isBarrier(event.stageInfo())) {
       barrierStage = event.stageInfo().stageId();
       stages.incrementAndGet();
+    }
+  }
+
+  private static boolean isBarrier(StageInfo stage) {
+    try {
+      // The type that it returns is another one on Scala 2.12.
+      Object rdds = StageInfo.class.getMethod("rddInfos").invoke(stage);
+      for (Iterator<?> each = ((Iterable<?>) rdds).iterator(); each.hasNext(); ) {
+        if (((RDDInfo) each.next()).isBarrier()) {
+          return true;
+        }
+      }
+      return false;
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
     }
   }
 

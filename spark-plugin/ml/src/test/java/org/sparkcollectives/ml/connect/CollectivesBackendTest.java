@@ -1,6 +1,7 @@
 package org.sparkcollectives.ml.connect;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThatCode;
 
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaModifier;
@@ -9,6 +10,7 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import java.util.List;
 import java.util.ServiceLoader;
 import org.apache.spark.ml.Estimator;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -16,6 +18,13 @@ import org.junit.jupiter.params.provider.MethodSource;
 class CollectivesBackendTest {
 
   private static final String OWN = "org.sparkcollectives.ml.";
+
+  @BeforeAll
+  static void sparkHasConnectsMachineLearning() {
+    assumeThatCode(() -> Class.forName("org.apache.spark.sql.connect.plugin.MLBackendPlugin"))
+        .as("Spark 3.5 has no machine learning in Connect")
+        .doesNotThrowAnyException();
+  }
 
   private static List<Class<?>> listed() {
     return ServiceLoader.load(Estimator.class).stream()
