@@ -103,6 +103,10 @@ def test_a_process_is_to_see_the_gpus_of_its_task(addresses, visible, entries):
         (["0", "1"], "2,3", ["2", "3"]),
         (["1", "0"], "GPU-8f1c,GPU-9a2b", ["GPU-9a2b", "GPU-8f1c"]),
         (["2", "3"], "3,2", ["2", "3"]),
+        # The discovery script lists the host's, of which the variable hides some.
+        (["0", "1", "2", "3"], "2,3", ["2", "3"]),
+        (["0", "1"], "0", ["0"]),
+        (["GPU-8f1c", "GPU-9a2b"], "GPU-9a2b", ["GPU-9a2b"]),
     ],
 )
 def test_all_gpus_of_a_process_may_be_counted_from_0(addresses, visible, entries):
@@ -126,6 +130,11 @@ def test_a_gpu_outside_of_those_that_are_visible_is_told(
     words = f"Spark has given GPU {address} .* lets this process see only {visible}"
     with pytest.raises(RuntimeError, match=words):
         visible_as(addresses, visible, all_of_process)
+
+
+def test_a_rank_for_which_no_gpu_is_visible_says_what_to_do(prepared):
+    with pytest.raises(RuntimeError, match="leaves 1 of the driver's GPUs 0, 1 to 2 ranks: pass"):
+        prepared(0, "0", True, True, ["0", "1"])
 
 
 def test_a_task_of_several_does_not_take_its_address_for_a_position():

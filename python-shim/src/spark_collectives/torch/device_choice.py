@@ -60,8 +60,9 @@ def visible_as(
     the position of an entry where these are UUIDs.
 
     :param visible: what the variable says, if it is set
-    :param all_of_process: whether these are all GPUs of the process. If they are not its entries
-        they are positions. Of a part that would be a guess, by which two tasks may get one GPU
+    :param all_of_process: whether these are all GPUs of the process. If all entries are among them,
+        the others are hidden; if one of them is no entry and one entry is none of them, they are
+        positions. Of a part that would be a guess, by which two tasks may get one GPU
     :raises RuntimeError: if the process does not see one of them
     """
     addresses = [each.strip() for each in addresses]
@@ -69,6 +70,8 @@ def visible_as(
     if not entries:
         return addresses
     numbers = all(each.isdigit() for each in entries)
+    if all_of_process and set(entries) <= set(addresses):
+        return [each for each in addresses if each in entries]
     by_position = not numbers or (all_of_process and not set(addresses) <= set(entries))
     found = []
     for address in addresses:

@@ -142,6 +142,12 @@ class Launch:
         visible = os.environ.get(device_choice.VISIBLE)
         if self.driver_gpus:
             found = device_choice.visible_as(self.driver_gpus, visible, all_of_process=True)
+            if len(found) < self.processes:
+                raise RuntimeError(
+                    f"{device_choice.VISIBLE} is {visible}, which leaves {len(found)} of the "
+                    f"driver's GPUs {', '.join(self.driver_gpus)} to {self.processes} ranks: "
+                    f"pass num_processes={len(found)}, or let it name more"
+                )
             return found[: self.processes] if self.local else [found[rank]]
         addresses = context.gpu_addresses()
         if not addresses:
