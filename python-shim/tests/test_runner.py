@@ -334,6 +334,16 @@ def test_all_jobs_of_a_cell_stay_in_its_group(tmp_path, pinned):
     ], written
 
 
+def test_an_interrupt_before_the_job_has_started_ends_the_reading(spark, monkeypatch):
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(_job.Job, "start", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        dist.run(dist.get_rank, 2, spark=spark)
+    assert "collectives-reports" not in [each.name for each in threading.enumerate()]
+
+
 def test_the_notebooks_own_cancel_ends_the_job(spark, cell, capsys):
     def cancel():
         until(lambda: cell.statusTracker().getActiveJobsIds())

@@ -1,9 +1,6 @@
 """``TorchDistributor``: functions and scripts as users have written them for PySpark's."""
 
-import contextlib
 import json
-import os
-import signal
 import time
 from pathlib import Path
 
@@ -197,43 +194,6 @@ def test_the_end_of_a_ranks_process_says_which_and_how():
 
     with pytest.raises(RuntimeError, match="The process of rank 1 was ended by SIGKILL"):
         distributor().run(vanish)
-
-
-@pytest.fixture
-def left_behind(tmp_path):
-    """Return a file for the ids of processes that the ranks leave, and end these."""
-    ids = tmp_path / "left"
-    ids.touch()
-    yield str(ids)
-    for each in ids.read_text().split():
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(int(each), signal.SIGKILL)
-
-
-def test_the_end_of_a_ranks_process_is_seen_though_its_children_live(left_behind):
-    """As those of a data loader, which have all that the rank has opened."""
-
-    def vanish(file):
-        import os
-        import signal
-        import time
-
-        import torch.distributed as dist
-
-        dist.init_process_group("gloo")
-        child = os.fork()
-        if child == 0:
-            time.sleep(600)
-            os._exit(0)
-        with open(file, "a") as ids:
-            ids.write(f"{child}\n")
-        dist.barrier()
-        if dist.get_rank() == 1:
-            os.kill(os.getpid(), signal.SIGKILL)
-        dist.barrier()
-
-    with pytest.raises(RuntimeError, match="The process of rank 1 was ended by SIGKILL"):
-        distributor().run(vanish, left_behind)
 
 
 def test_a_ranks_process_ends_with_its_worker(tmp_path):

@@ -120,7 +120,9 @@ class Job:
             context.setLocalProperty(_DESCRIPTION, "ranks of spark_collectives")
 
     def cancel(self) -> None:
-        """Cancel the job, and wait for its end for some seconds."""
+        """Cancel the job if it has started, and wait for its end for some seconds."""
+        if self._thread.ident is None:
+            return
         threading.Thread(
             target=self._keep_cancelling, name="collectives-cancel", daemon=True
         ).start()

@@ -76,8 +76,8 @@ class OwnProcessTask(RankTask):
 
     def _serve(self, there: Any, received: Any) -> None:
         """Run the function, in its process."""
-        # The pipe is to end with this process, also where its children live on, such as those of a
-        # data loader that was killed.
+        # The pipe is to end with this process, also where children that Python forks live on, such
+        # as those of a data loader that was killed.
         os.register_at_fork(after_in_child=there.close)
         threading.Thread(target=_end_with_worker, name="collectives-worker", daemon=True).start()
         # As in a process that was not forked, the ranks' numbers differ, and those of a second run.

@@ -117,8 +117,8 @@ def run_on_rows(
         task = kind(body, reader.id, echo=not (local and display.shows_lines))
     job = Job(session, remote, task, rows, stage_retry, ranks)
     try:
-        job.start()
         try:
+            job.start()
             while not job.ended.wait(_POLL_SECONDS):
                 display.show_all(reader)
         except BaseException:
