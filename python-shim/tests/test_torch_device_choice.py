@@ -24,8 +24,8 @@ def _ordinal(address, visible=None):
 
 def test_an_address_is_counted_among_the_gpus_that_the_process_sees():
     assert _ordinal("3") == 3
-    assert _ordinal("3", "") == 3
     assert _ordinal("3", "2,3") == 1
+    assert _ordinal("3", "2,3,-1,0") == 1
     assert _ordinal("2", " 2 , 3") == 0
 
 
@@ -38,6 +38,11 @@ def test_an_address_may_be_a_uuid_or_its_beginning():
     ("address", "visible", "words"),
     [
         ("0", "2,3", "lets this process see only 2,3"),
+        # CUDA reads no further than to an entry that names no GPU.
+        ("0", "2,-1,0", "lets this process see only 2,-1,0"),
+        ("0", "2,,0", "lets this process see only 2,,0"),
+        ("0", "-1", 'lets this process see none \\(it is "-1"\\)'),
+        ("0", "", 'lets this process see none \\(it is ""\\)'),
         ("0", "GPU-8f1c,GPU-9a2b", "Let the discovery script print UUIDs too"),
         ("GPU-7", None, "this process sees only"),
     ],
@@ -80,7 +85,8 @@ def test_a_torch_without_cuda_is_told(monkeypatch):
     ("addresses", "visible", "entries"),
     [
         (["3"], None, ["3"]),
-        ([" 3"], "", ["3"]),
+        ([" 3"], None, ["3"]),
+        (["3"], "2,3,-1,0", ["3"]),
         (["3"], "2,3", ["3"]),
         (["0"], "3, 0", ["0"]),
         # The entries do not say which is the host's, so the discovery script counts them.
@@ -122,12 +128,22 @@ def test_all_gpus_of_a_process_may_be_counted_from_0(addresses, visible, entries
         (["7"], "2,3", "7"),
         (["2"], "GPU-8f1c,GPU-9a2b", "2"),
         (["GPU-7"], "GPU-8f1c,GPU-9a2b", "GPU-7"),
+        (["7"], "2,-1,7", "7"),
     ],
 )
 def test_a_gpu_outside_of_those_that_are_visible_is_told(
     addresses, visible, address, all_of_process
 ):
     words = f"Spark has given GPU {address} .* lets this process see only {visible}"
+    with pytest.raises(RuntimeError, match=words):
+        visible_as(addresses, visible, all_of_process)
+
+
+@pytest.mark.parametrize("all_of_process", [False, True])
+@pytest.mark.parametrize("addresses", [["0"], ["0", "1"], ["GPU-8f1c"]])
+@pytest.mark.parametrize("visible", ["", "-1", "-1,0"])
+def test_a_variable_that_hides_all_gpus_is_told(addresses, visible, all_of_process):
+    words = f"Spark has given GPU {addresses[0]} of the host to the task"
     with pytest.raises(RuntimeError, match=words):
         visible_as(addresses, visible, all_of_process)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from typing import Any, Callable, List, Optional, Sequence
 
@@ -67,8 +68,10 @@ def visible_as(
     """
     addresses = [each.strip() for each in addresses]
     entries = _entries(visible)
-    if not entries:
+    if entries is None:
         return addresses
+    if not entries:
+        raise RuntimeError(_unseen(addresses[0], visible))
     numbers = all(each.isdigit() for each in entries)
     if all_of_process and set(entries) <= set(addresses):
         return [each for each in addresses if each in entries]
@@ -93,14 +96,22 @@ def _same_uuid(one: str, other: str) -> bool:
     return one.startswith(other) or other.startswith(one)
 
 
-def _entries(visible: Optional[str]) -> List[str]:
-    return [each.strip() for each in (visible or "").split(",") if each.strip()]
+def _entries(visible: Optional[str]) -> Optional[List[str]]:
+    """Return the entries that CUDA reads: those before an empty one or -1, which may be none.
+
+    None is returned for a variable that is not set, and hides nothing.
+    """
+    if visible is None:
+        return None
+    entries = [each.strip() for each in visible.split(",")]
+    return list(itertools.takewhile(lambda each: each and not each.startswith("-"), entries))
 
 
 def _unseen(address: str, visible: Optional[str]) -> str:
+    seen = f"only {visible}" if _entries(visible) else f'none (it is "{visible}")'
     return (
         f"Spark has given GPU {address} of the host to the task, and {VISIBLE} lets this "
-        f"process see only {visible}. Make the discovery script and {VISIBLE} agree"
+        f"process see {seen}. Make the discovery script and {VISIBLE} agree"
     )
 
 
@@ -121,7 +132,7 @@ def ordinal(address: str, visible: Optional[str], uuids: Callable[[], List[str]]
             f"Spark has given the GPU {address} to the task, and this process sees only {seen} "
             f"({VISIBLE} is {visible})"
         )
-    if not entries:
+    if entries is None:
         return int(address)
     if not all(each.isdigit() for each in entries):
         raise RuntimeError(

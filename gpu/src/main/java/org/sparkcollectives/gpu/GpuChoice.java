@@ -84,10 +84,15 @@ public final class GpuChoice {
     }
     int index = number(address, "the address of the resource gpu that Spark has given to the task");
     String visible = environment.apply(VISIBLE);
-    if (visible == null || visible.isBlank()) {
+    if (visible == null) {
       return index;
     }
-    List<String> entries = Arrays.stream(visible.split(",", -1)).map(String::trim).toList();
+    // CUDA reads no further than to an entry that names no GPU.
+    List<String> entries =
+        Arrays.stream(visible.split(",", -1))
+            .map(String::trim)
+            .takeWhile(each -> !each.isEmpty() && !each.startsWith("-"))
+            .toList();
     if (entries.stream().anyMatch(each -> !each.matches("\\d+"))) {
       throw new IllegalArgumentException(
           VISIBLE
@@ -106,8 +111,8 @@ public final class GpuChoice {
               + index
               + " of the host to the task, but "
               + VISIBLE
-              + " lets this process see only "
-              + visible
+              + " lets this process see "
+              + (entries.isEmpty() ? "none (it is \"" + visible + "\")" : "only " + visible)
               + ". Make the discovery script and "
               + VISIBLE
               + " agree, or set "

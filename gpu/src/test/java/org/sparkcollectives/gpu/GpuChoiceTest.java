@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.sparkcollectives.HostedRank;
 import org.sparkcollectives.gpu.testing.FakeCuda;
 import org.sparkcollectives.net.TransportSecurity;
@@ -49,6 +51,22 @@ class GpuChoiceTest {
             () -> ordinal(Map.of("CUDA_VISIBLE_DEVICES", "GPU-8f1,GPU-9a2"), List.of("0")))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("does not say which of its entries");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "'' | see none (it is \"\")",
+        "-1 | see none (it is \"-1\")",
+        "2,-1,0 | see only 2,-1,0",
+        "2,,0 | see only 2,,0"
+      })
+  void cudaReadsNoFurtherThanToAnEntryThatNamesNoGpu(String visible, String words) {
+    assertThat(ordinal(Map.of("CUDA_VISIBLE_DEVICES", "2,3,-1,0"), List.of("3"))).isEqualTo(1);
+    assertThatThrownBy(() -> ordinal(Map.of("CUDA_VISIBLE_DEVICES", visible), List.of("0")))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("lets this process " + words);
   }
 
   @Test
