@@ -1,6 +1,7 @@
 """The process that is forked for a rank, and what the rank leaves in it."""
 
 import contextlib
+import ctypes
 import multiprocessing
 import multiprocessing.connection
 import os
@@ -23,12 +24,13 @@ LONG = 120.0
 class _Leave:
     """Forks children that outlive a rank's process, with all that it has opened."""
 
-    def __init__(self, ids):
+    def __init__(self, ids, fork):
         self._ids = ids
+        self._fork = fork
         ids.touch()
 
     def __call__(self):
-        child = os.fork()
+        child = self._fork()
         if child == 0:
             time.sleep(2 * LONG)
             os._exit(0)
@@ -41,10 +43,15 @@ class _Leave:
                 os.kill(int(each), signal.SIGKILL)
 
 
-@pytest.fixture
-def leave(tmp_path):
+def _fork_of_c():
+    """Fork as a library in C does, which Python's hooks do not learn of."""
+    return ctypes.PyDLL(None).fork()
+
+
+@pytest.fixture(params=[os.fork, _fork_of_c])
+def leave(request, tmp_path):
     """Return how a rank's process leaves a child."""
-    leaves = _Leave(tmp_path / "ids")
+    leaves = _Leave(tmp_path / "ids", request.param)
     yield leaves
     leaves.end()
 
@@ -89,6 +96,7 @@ def test_its_end_is_seen_though_its_children_live(in_own_process, leave):
     assert "The process of rank 1 was ended by SIGKILL" in in_own_process(vanish)
 
 
+@pytest.mark.parametrize("leave", [os.fork], indirect=True)
 def test_its_end_is_seen_in_the_middle_of_its_result(in_own_process, leave):
     def vanish():
         def send_half(connection, message):

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import multiprocessing
 import os
 import signal
 import threading
+import time
 import traceback
 from typing import Any, Iterator, Optional, Tuple
 
@@ -22,6 +24,8 @@ _FORK = multiprocessing.get_context("fork")
 
 #: How long a process has to end after its function has.
 _END_SECONDS = 10.0
+#: How often the end of a process is looked for that keeps its pipe open.
+_LOOK_SECONDS = 0.2
 
 
 class OwnProcessTask(RankTask):
@@ -61,14 +65,15 @@ class OwnProcessTask(RankTask):
             with there:
                 process.start()
             try:
+                _await_message(here, process)
                 done, outcome = here.recv()
             except (EOFError, OSError):
                 process.join()
                 raise RuntimeError(_ended(process.exitcode)) from None
             if done:
-                # Until its end, for which only a thread of the function may keep it waiting. The
-                # sentinel would not do: the children of the process have that too.
-                here.poll(_END_SECONDS)
+                # Only a thread of the function may keep it from its end.
+                with contextlib.suppress(EOFError):
+                    _await_message(here, process, _END_SECONDS)
                 process.kill()
                 process.join()
                 process.close()
@@ -76,8 +81,8 @@ class OwnProcessTask(RankTask):
 
     def _serve(self, there: Any, received: Any) -> None:
         """Run the function, in its process."""
-        # The pipe is to end with this process, also where children that Python forks live on, such
-        # as those of a data loader that was killed.
+        # Also a message that is cut off is to end with this process, where children that Python
+        # forks live on, such as those of a data loader that was killed.
         os.register_at_fork(after_in_child=there.close)
         threading.Thread(target=_end_with_worker, name="collectives-worker", daemon=True).start()
         # As in a process that was not forked, the ranks' numbers differ, and those of a second run.
@@ -94,6 +99,21 @@ class OwnProcessTask(RankTask):
                 task.await_end(_END_SECONDS)
         else:
             there.send((True, outcome))
+
+
+def _await_message(here: Any, process: Any, seconds: float = math.inf) -> None:
+    """Wait until the process has sent something or ended, at most so long.
+
+    Neither the pipe nor the sentinel says the end for sure: children of the process have both.
+
+    :raises EOFError: if it has ended, and sent nothing
+    """
+    end = time.monotonic() + seconds
+    while not here.poll(min(_LOOK_SECONDS, max(0.0, end - time.monotonic()))):
+        if not process.is_alive() and not here.poll():
+            raise EOFError
+        if time.monotonic() >= end:
+            return
 
 
 def _end_with_worker() -> None:
