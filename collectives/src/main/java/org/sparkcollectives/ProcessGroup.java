@@ -218,6 +218,73 @@ public interface ProcessGroup
   Work barrier();
 
   /**
+   * Prepares {@link #allReduce(Tensor, ReduceOp)} for a loop that calls it again and again on one
+   * tensor: MPI-4's {@code MPI_Allreduce_init}. This and the methods like it are local: they check
+   * the arguments, exchange nothing and take no sequence number. All starts have the timeout of
+   * this group or view.
+   */
+  PersistentCollective allReduceInit(Tensor tensor, ReduceOp op);
+
+  /** Prepares {@link #allReduce(Tensor)}, the sum, see {@link #allReduceInit(Tensor, ReduceOp)}. */
+  default PersistentCollective allReduceInit(Tensor tensor) {
+    return allReduceInit(tensor, ReduceOp.SUM);
+  }
+
+  /** Prepares {@link #broadcast}, see {@link #allReduceInit(Tensor, ReduceOp)}. */
+  PersistentCollective broadcastInit(Tensor tensor, int root);
+
+  /**
+   * Prepares {@link #allGather(Tensor, Tensor)}, see {@link #allReduceInit(Tensor, ReduceOp)}.
+   *
+   * @param output as many elements as all ranks' inputs together, which are equal in count
+   */
+  PersistentCollective allGatherInit(Tensor output, Tensor input);
+
+  /**
+   * Prepares {@link #allGather(List, Tensor)}, see {@link #allReduceInit(Tensor, ReduceOp)}.
+   *
+   * @param outputs one for each rank, of the count of that rank's input; counts may differ by rank
+   */
+  PersistentCollective allGatherInit(List<Tensor> outputs, Tensor input);
+
+  /**
+   * Prepares {@link #reduceScatter(Tensor, Tensor, ReduceOp)}, see {@link #allReduceInit(Tensor,
+   * ReduceOp)}.
+   *
+   * @param output part {@code rank()} of the result
+   * @param input {@code size()} parts of the output's count, in rank order; only read
+   */
+  PersistentCollective reduceScatterInit(Tensor output, Tensor input, ReduceOp op);
+
+  /**
+   * Prepares {@link #reduceScatter(Tensor, List, ReduceOp)}, see {@link #allReduceInit(Tensor,
+   * ReduceOp)}.
+   *
+   * @param output part {@code rank()} of the result
+   * @param inputs one for each rank, of the count of that rank's output; counts may differ by rank;
+   *     only read
+   */
+  PersistentCollective reduceScatterInit(Tensor output, List<Tensor> inputs, ReduceOp op);
+
+  /** Prepares {@link #reduceScatter(Tensor, Tensor)}, the sum. */
+  default PersistentCollective reduceScatterInit(Tensor output, Tensor input) {
+    return reduceScatterInit(output, input, ReduceOp.SUM);
+  }
+
+  /** Prepares {@link #reduceScatter(Tensor, List)}, the sum. */
+  default PersistentCollective reduceScatterInit(Tensor output, List<Tensor> inputs) {
+    return reduceScatterInit(output, inputs, ReduceOp.SUM);
+  }
+
+  /**
+   * Prepares {@link #gather}, see {@link #allReduceInit(Tensor, ReduceOp)}.
+   *
+   * @param outputs at the root one for each rank, of the count of that rank's input; counts may
+   *     differ by rank. Elsewhere an empty list
+   */
+  PersistentCollective gatherInit(List<Tensor> outputs, Tensor input, int root);
+
+  /**
    * Sends {@code tensor} to one rank. The work is done when the memory may be used again, which is
    * not before the peer has called a {@code recv} that matches.
    *

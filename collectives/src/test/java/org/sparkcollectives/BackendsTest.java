@@ -7,6 +7,7 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -119,6 +120,42 @@ class BackendsTest {
       }
       block.work().await();
       assertThat(world.isFailed()).isFalse();
+    }
+  }
+
+  private static List<Tensor> parts(float[] whole) {
+    Tensor tensor = Tensor.of(whole);
+    return IntStream.range(0, whole.length).mapToObj(i -> tensor.slice(i, 1)).toList();
+  }
+
+  @Test
+  void aBackendThatPreparesNothingMakesThePlainCallAtEachStart() {
+    try (HashStore store = new HashStore();
+        ProcessGroup world =
+            ProcessGroups.create(store, 1, 3, GroupOptions.defaults().withBackend("fake"))) {
+      float[] all = new float[3];
+      float[] own = {7};
+      float[] part = new float[1];
+      List<PersistentCollective> prepared =
+          List.of(
+              world.allReduceInit(Tensor.of(own)),
+              world.broadcastInit(Tensor.of(own), 0),
+              world.allGatherInit(Tensor.of(all), Tensor.of(own)),
+              world.reduceScatterInit(Tensor.of(part), Tensor.of(all)),
+              world.gatherInit(List.of(), Tensor.of(own), 0),
+              world.allGatherInit(parts(all), Tensor.of(own)),
+              world.reduceScatterInit(Tensor.of(part), parts(all)));
+      for (int step = 0; step < 2; step++) {
+        own[0] = 8 + step;
+        for (PersistentCollective each : prepared) {
+          Work work = each.start();
+          work.await();
+          assertThat(work.sequenceNumber())
+              .isEqualTo(prepared.size() * step + prepared.indexOf(each));
+        }
+        assertThat(all).containsOnly(8 + step);
+        assertThat(part).containsExactly(8 + step);
+      }
     }
   }
 

@@ -89,6 +89,50 @@ public interface Backend extends AutoCloseable {
   /** Carries out {@link ProcessGroup#barrier}. */
   Work barrier(Duration timeout);
 
+  /**
+   * Prepares {@link ProcessGroup#allReduceInit}, whose arguments have been checked. Each start
+   * makes the plain call, unless a backend can prepare more; so do those of the other methods here.
+   *
+   * @param timeout of each start
+   */
+  default PreparedCollective prepareAllReduce(Tensor tensor, ReduceOp op, Duration timeout) {
+    return () -> allReduce(tensor, op, timeout);
+  }
+
+  /** Prepares {@link ProcessGroup#broadcastInit}. */
+  default PreparedCollective prepareBroadcast(Tensor tensor, int root, Duration timeout) {
+    return () -> broadcast(tensor, root, timeout);
+  }
+
+  /** Prepares {@link ProcessGroup#allGatherInit(Tensor, Tensor)}. */
+  default PreparedCollective prepareAllGather(Tensor output, Tensor input, Duration timeout) {
+    return () -> allGather(output, input, timeout);
+  }
+
+  /** Prepares {@link ProcessGroup#allGatherInit(List, Tensor)}. */
+  default PreparedCollective prepareAllGather(
+      List<Tensor> outputs, Tensor input, Duration timeout) {
+    return () -> allGather(outputs, input, timeout);
+  }
+
+  /** Prepares {@link ProcessGroup#reduceScatterInit(Tensor, Tensor, ReduceOp)}. */
+  default PreparedCollective prepareReduceScatter(
+      Tensor output, Tensor input, ReduceOp op, Duration timeout) {
+    return () -> reduceScatter(output, input, op, timeout);
+  }
+
+  /** Prepares {@link ProcessGroup#reduceScatterInit(Tensor, List, ReduceOp)}. */
+  default PreparedCollective prepareReduceScatter(
+      Tensor output, List<Tensor> inputs, ReduceOp op, Duration timeout) {
+    return () -> reduceScatter(output, inputs, op, timeout);
+  }
+
+  /** Prepares {@link ProcessGroup#gatherInit}. */
+  default PreparedCollective prepareGather(
+      List<Tensor> outputs, Tensor input, int root, Duration timeout) {
+    return () -> gather(outputs, input, root, timeout);
+  }
+
   /** Carries out {@link ProcessGroup#send}. */
   Work send(Tensor tensor, int destination, int tag, Duration timeout);
 

@@ -1,7 +1,11 @@
 package org.sparkcollectives.internal.algorithm;
 
 import java.util.ArrayList;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.sparkcollectives.AlgorithmChoices;
 import org.sparkcollectives.CollectiveCall;
 import org.sparkcollectives.DType;
@@ -180,7 +184,34 @@ public final class AlgorithmSelector extends Phases {
   public <C extends Call<C>> void run(Peers peers, C call) {
     Access access = peers.memory().open(() -> call.published(peers));
     Row<C> chosen = first.of(call).choose(Situation.of(costs, peers, access, call.shape()));
-    run(peers, call, chosen, (table, piece) -> table.of(call).chooseMessages(piece));
+    run(peers, call, chosen, byCost(call));
+  }
+
+  private static <C extends Call<C>> PieceChoice<C> byCost(C call) {
+    return (table, piece) -> table.of(call).chooseMessages(piece);
+  }
+
+  /**
+   * Prepares a call of the user that these ranks make again and again: the choice is made once, or
+   * where it depends on the memory that the ranks open, once for each answer.
+   *
+   * @return carries out the call, as {@link #carryOut} does
+   */
+  public <C extends Call<C>> Runnable prepare(Peers peers, C call) {
+    if (named.row(first.of(call)).isPresent()) {
+      return () -> carryOut(peers, call);
+    }
+    AlgorithmRows<C> rows = first.of(call);
+    Shape shape = call.shape();
+    Supplier<List<HostTensor>> published = () -> call.published(peers);
+    Map<Access, Row<C>> chosen = new EnumMap<>(Access.class);
+    Function<Access, Row<C>> choice =
+        access -> rows.choose(Situation.of(costs, peers, access, shape));
+    PieceChoice<C> ofPieces = byCost(call);
+    return () -> {
+      Access access = peers.memory().open(published);
+      run(peers, call, chosen.computeIfAbsent(access, choice), ofPieces);
+    };
   }
 
   /** Chooses what carries out one piece of a call over a stripe. */

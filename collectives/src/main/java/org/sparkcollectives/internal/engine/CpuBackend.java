@@ -21,6 +21,7 @@ import org.sparkcollectives.spi.Backend;
 import org.sparkcollectives.spi.HostBackend;
 import org.sparkcollectives.spi.OperationSpec;
 import org.sparkcollectives.spi.OperationStage;
+import org.sparkcollectives.spi.PreparedCollective;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
@@ -107,24 +108,12 @@ public final class CpuBackend implements HostBackend {
 
   @Override
   public Work broadcast(Tensor tensor, int root, Duration timeout) {
-    HostTensor host = HostTensor.of(tensor);
-    return submit(
-        OperationSpec.broadcast(host, root),
-        timeout,
-        paths.communicator().rank() == root ? List.of(host) : List.of(),
-        List.of(tensor),
-        new Call.Broadcast(host, root));
+    return submit(UserCall.broadcast(tensor, root, rank()), timeout);
   }
 
   @Override
   public Work allReduce(Tensor tensor, ReduceOp op, Duration timeout) {
-    HostTensor host = HostTensor.of(tensor);
-    return submit(
-        OperationSpec.allReduce(host, op),
-        timeout,
-        List.of(host),
-        List.of(tensor),
-        Call.allReduce(host, op));
+    return submit(UserCall.allReduce(tensor, op), timeout);
   }
 
   @Override
@@ -146,7 +135,7 @@ public final class CpuBackend implements HostBackend {
 
   @Override
   public Work allReduceCoalesced(List<Tensor> tensors, ReduceOp op, Duration timeout) {
-    List<HostTensor> hosts = hosts(tensors);
+    List<HostTensor> hosts = UserCall.hosts(tensors);
     OperationSpec spec = OperationSpec.allReduceCoalesced(hosts, op);
     algorithms.requireFit(paths.communicator(), spec, hosts, op);
     return queue.submit(
@@ -165,83 +154,50 @@ public final class CpuBackend implements HostBackend {
   public Work reduce(Tensor tensor, ReduceOp op, int root, Duration timeout) {
     HostTensor host = HostTensor.of(tensor);
     return submit(
-        OperationSpec.reduce(host, op, root),
-        timeout,
-        List.of(host),
-        paths.communicator().rank() == root ? List.of(tensor) : List.of(),
-        Call.reduce(host, op, root));
+        new UserCall<>(
+            OperationSpec.reduce(host, op, root),
+            List.of(host),
+            rank() == root ? List.of(tensor) : List.of(),
+            Call.reduce(host, op, root)),
+        timeout);
   }
 
   @Override
   public Work allGather(Tensor output, Tensor input, Duration timeout) {
-    HostTensor to = HostTensor.of(output);
-    HostTensor from = HostTensor.of(input);
-    return submit(
-        OperationSpec.allGather(to, from),
-        timeout,
-        List.of(from),
-        List.of(output),
-        Call.allGather(to, from, size()));
+    return submit(UserCall.allGather(output, input, size()), timeout);
   }
 
   @Override
   public Work allGather(List<Tensor> outputs, Tensor input, Duration timeout) {
-    List<HostTensor> to = hosts(outputs);
-    HostTensor from = HostTensor.of(input);
-    return submit(
-        OperationSpec.allGather(to, from),
-        timeout,
-        List.of(from),
-        outputs,
-        Call.allGather(to, from));
+    return submit(UserCall.allGather(outputs, input), timeout);
   }
 
   @Override
   public Work reduceScatter(Tensor output, Tensor input, ReduceOp op, Duration timeout) {
-    HostTensor to = HostTensor.of(output);
-    HostTensor from = HostTensor.of(input);
-    return submit(
-        OperationSpec.reduceScatter(to, from, op),
-        timeout,
-        List.of(from),
-        List.of(output),
-        Call.reduceScatter(to, from, op, size()));
+    return submit(UserCall.reduceScatter(output, input, op, size()), timeout);
   }
 
   @Override
   public Work reduceScatter(Tensor output, List<Tensor> inputs, ReduceOp op, Duration timeout) {
-    HostTensor to = HostTensor.of(output);
-    List<HostTensor> from = hosts(inputs);
-    return submit(
-        OperationSpec.reduceScatter(to, from, op),
-        timeout,
-        from,
-        List.of(output),
-        Call.reduceScatter(to, from, op));
+    return submit(UserCall.reduceScatter(output, inputs, op), timeout);
   }
 
   @Override
   public Work gather(List<Tensor> outputs, Tensor input, int root, Duration timeout) {
-    List<HostTensor> to = hosts(outputs);
-    HostTensor from = HostTensor.of(input);
-    return submit(
-        OperationSpec.gather(to, from, root),
-        timeout,
-        List.of(from),
-        outputs,
-        new Call.Gather(to, from, root));
+    return submit(UserCall.gather(outputs, input, root), timeout);
   }
 
   @Override
   public Work scatter(Tensor output, List<Tensor> inputs, int root, Duration timeout) {
     HostTensor to = HostTensor.of(output);
-    List<HostTensor> from = hosts(inputs);
+    List<HostTensor> from = UserCall.hosts(inputs);
     return submit(
-        OperationSpec.scatter(to, from, root),
-        timeout,
-        from,
-        List.of(output),
-        new Call.Scatter(to, from, root));
+        new UserCall<>(
+            OperationSpec.scatter(to, from, root),
+            from,
+            List.of(output),
+            new Call.Scatter(to, from, root)),
+        timeout);
   }
 
   @Override
@@ -249,46 +205,100 @@ public final class CpuBackend implements HostBackend {
     HostTensor to = HostTensor.of(output);
     HostTensor from = HostTensor.of(input);
     return submit(
-        OperationSpec.allToAll(to, from),
-        timeout,
-        List.of(from),
-        List.of(output),
-        Call.allToAll(to, from, size()));
+        new UserCall<>(
+            OperationSpec.allToAll(to, from),
+            List.of(from),
+            List.of(output),
+            Call.allToAll(to, from, size())),
+        timeout);
   }
 
   @Override
   public Work allToAll(List<Tensor> outputs, List<Tensor> inputs, Duration timeout) {
-    List<HostTensor> to = hosts(outputs);
-    List<HostTensor> from = hosts(inputs);
+    List<HostTensor> to = UserCall.hosts(outputs);
+    List<HostTensor> from = UserCall.hosts(inputs);
     return submit(
-        OperationSpec.allToAll(to, from), timeout, from, outputs, Call.allToAll(to, from));
+        new UserCall<>(OperationSpec.allToAll(to, from), from, outputs, Call.allToAll(to, from)),
+        timeout);
   }
 
   @Override
   public Work barrier(Duration timeout) {
-    return submit(OperationSpec.barrier(), timeout, List.of(), List.of(), new Call.Barrier());
+    return submit(
+        new UserCall<>(OperationSpec.barrier(), List.of(), List.of(), new Call.Barrier()), timeout);
   }
 
-  private static List<HostTensor> hosts(List<Tensor> tensors) {
-    return tensors.stream().map(HostTensor::of).toList();
+  @Override
+  public PreparedCollective prepareAllReduce(Tensor tensor, ReduceOp op, Duration timeout) {
+    return prepare(UserCall.allReduce(tensor, op), timeout);
+  }
+
+  @Override
+  public PreparedCollective prepareBroadcast(Tensor tensor, int root, Duration timeout) {
+    return prepare(UserCall.broadcast(tensor, root, rank()), timeout);
+  }
+
+  @Override
+  public PreparedCollective prepareAllGather(Tensor output, Tensor input, Duration timeout) {
+    return prepare(UserCall.allGather(output, input, size()), timeout);
+  }
+
+  @Override
+  public PreparedCollective prepareAllGather(List<Tensor> outputs, Tensor input, Duration timeout) {
+    return prepare(UserCall.allGather(outputs, input), timeout);
+  }
+
+  @Override
+  public PreparedCollective prepareReduceScatter(
+      Tensor output, List<Tensor> inputs, ReduceOp op, Duration timeout) {
+    return prepare(UserCall.reduceScatter(output, inputs, op), timeout);
+  }
+
+  @Override
+  public PreparedCollective prepareReduceScatter(
+      Tensor output, Tensor input, ReduceOp op, Duration timeout) {
+    return prepare(UserCall.reduceScatter(output, input, op, size()), timeout);
+  }
+
+  @Override
+  public PreparedCollective prepareGather(
+      List<Tensor> outputs, Tensor input, int root, Duration timeout) {
+    return prepare(UserCall.gather(outputs, input, root), timeout);
+  }
+
+  private int rank() {
+    return paths.communicator().rank();
   }
 
   private int size() {
     return paths.communicator().size();
   }
 
-  private <C extends Call<C>> Work submit(
-      OperationSpec spec, Duration timeout, List<HostTensor> inputs, List<Tensor> outputs, C call) {
-    List<HostTensor> own = inputs.isEmpty() ? hosts(outputs) : inputs;
-    algorithms.requireFit(paths.communicator(), spec, own, call);
+  private <C extends Call<C>> Work submit(UserCall<C> user, Duration timeout) {
+    requireFit(user);
+    C call = user.call();
     return queue.submit(
-        new CollectiveTask(
-            queue,
-            spec,
+        task(
+            user,
             limit(timeout),
-            inputs,
-            outputs,
             task -> execute(task, communicator -> algorithms.carryOut(communicator, call))));
+  }
+
+  private <C extends Call<C>> PreparedCollective prepare(UserCall<C> user, Duration timeout) {
+    requireFit(user);
+    TimeLimit limit = limit(timeout);
+    Runnable prepared = algorithms.prepare(paths.communicator(), user.call());
+    Consumer<Communicator> exchange = communicator -> prepared.run();
+    CollectiveTask.Body body = task -> execute(task, exchange);
+    return () -> queue.submit(task(user, limit, body));
+  }
+
+  private void requireFit(UserCall<?> user) {
+    algorithms.requireFit(paths.communicator(), user.spec(), user.own(), user.call());
+  }
+
+  private CollectiveTask task(UserCall<?> user, TimeLimit limit, CollectiveTask.Body body) {
+    return new CollectiveTask(queue, user.spec(), limit, user.inputs(), user.outputs(), body);
   }
 
   private TimeLimit limit(Duration timeout) {

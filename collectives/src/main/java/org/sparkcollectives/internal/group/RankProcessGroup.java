@@ -8,11 +8,14 @@ import java.util.List;
 import java.util.Map;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.P2POp;
+import org.sparkcollectives.PersistentCollective;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
 import org.sparkcollectives.spi.Backend;
+import org.sparkcollectives.spi.OperationSpec;
+import org.sparkcollectives.spi.PreparedCollective;
 import org.sparkcollectives.spi.tensor.HostTensor;
 import org.sparkcollectives.spi.tensor.TensorView;
 
@@ -230,6 +233,106 @@ final class RankProcessGroup extends GroupHandle {
   public Work barrier() {
     group.requireOpen();
     return begun(backends.forBarrier().barrier(timeout));
+  }
+
+  @Override
+  public PersistentCollective allReduceInit(Tensor tensor, ReduceOp op) {
+    group.requireOpen();
+    TensorView own = arguments.tensor("all-reduce", "tensor", tensor);
+    arguments.reducible("all-reduce", op, own.dtype());
+    return persistent(
+        OperationSpec.allReduce(own, op),
+        () -> checkNan("all-reduce", "tensor", own),
+        on(own).prepareAllReduce(own, op, timeout));
+  }
+
+  @Override
+  public PersistentCollective broadcastInit(Tensor tensor, int root) {
+    group.requireOpen();
+    TensorView own = arguments.tensor("broadcast", "tensor", tensor);
+    arguments.root("broadcast", root);
+    return persistent(
+        OperationSpec.broadcast(own, root),
+        root == group.rank() ? () -> checkNan("broadcast", "tensor", own) : () -> {},
+        on(own).prepareBroadcast(own, root, timeout));
+  }
+
+  @Override
+  public PersistentCollective allGatherInit(Tensor output, Tensor input) {
+    group.requireOpen();
+    TensorView to = arguments.tensor("all-gather", "output", output);
+    TensorView from = arguments.tensor("all-gather", "input", input);
+    arguments.sameType("all-gather", to, from);
+    arguments.partForEachRank("all-gather", "output", to, "input", from);
+    arguments.apartOrInPlace("all-gather", to, from);
+    return persistent(
+        OperationSpec.allGather(to, from),
+        () -> checkNan("all-gather", "input", from),
+        on(to).prepareAllGather(to, from, timeout));
+  }
+
+  @Override
+  public PersistentCollective allGatherInit(List<Tensor> outputs, Tensor input) {
+    group.requireOpen();
+    List<TensorView> to = arguments.onePerRank("all-gather", "outputs", outputs);
+    TensorView from = arguments.tensor("all-gather", "input", input);
+    arguments.sameTypes("all-gather", to, from);
+    arguments.ownPart("all-gather", "outputs", to, from);
+    arguments.apartOrInPlace("all-gather", to, from);
+    return persistent(
+        OperationSpec.allGather(to, from),
+        () -> checkNan("all-gather", "input", from),
+        on(from).prepareAllGather(List.copyOf(to), from, timeout));
+  }
+
+  @Override
+  public PersistentCollective reduceScatterInit(Tensor output, List<Tensor> inputs, ReduceOp op) {
+    group.requireOpen();
+    TensorView to = arguments.tensor("reduce-scatter", "output", output);
+    List<TensorView> from = arguments.onePerRank("reduce-scatter", "inputs", inputs);
+    arguments.sameTypes("reduce-scatter", from, to);
+    arguments.reducible("reduce-scatter", op, to.dtype());
+    arguments.ownPart("reduce-scatter", "inputs", from, to);
+    arguments.apartOrInPlace("reduce-scatter", from, to);
+    return persistent(
+        OperationSpec.reduceScatter(to, from, op),
+        () -> checkNan("reduce-scatter", "inputs", from),
+        on(to).prepareReduceScatter(to, List.copyOf(from), op, timeout));
+  }
+
+  @Override
+  public PersistentCollective reduceScatterInit(Tensor output, Tensor input, ReduceOp op) {
+    group.requireOpen();
+    TensorView to = arguments.tensor("reduce-scatter", "output", output);
+    TensorView from = arguments.tensor("reduce-scatter", "input", input);
+    arguments.sameType("reduce-scatter", to, from);
+    arguments.reducible("reduce-scatter", op, from.dtype());
+    arguments.partForEachRank("reduce-scatter", "input", from, "output", to);
+    arguments.apartOrInPlace("reduce-scatter", from, to);
+    return persistent(
+        OperationSpec.reduceScatter(to, from, op),
+        () -> checkNan("reduce-scatter", "input", from),
+        on(to).prepareReduceScatter(to, from, op, timeout));
+  }
+
+  @Override
+  public PersistentCollective gatherInit(List<Tensor> outputs, Tensor input, int root) {
+    group.requireOpen();
+    arguments.root("gather", root);
+    TensorView from = arguments.tensor("gather", "input", input);
+    List<TensorView> to = arguments.atRootOnly("gather", "outputs", outputs, root);
+    arguments.sameTypes("gather", to, from);
+    arguments.ownPartAtRoot("gather", "outputs", to, from);
+    arguments.apartOrInPlace("gather", to, from);
+    return persistent(
+        OperationSpec.gather(to, from, root),
+        () -> checkNan("gather", "input", from),
+        on(from).prepareGather(List.copyOf(to), from, root, timeout));
+  }
+
+  private PersistentCollective persistent(
+      OperationSpec spec, Runnable check, PreparedCollective prepared) {
+    return new PersistentOperation(group, spec.describe(), check, prepared);
   }
 
   @Override
