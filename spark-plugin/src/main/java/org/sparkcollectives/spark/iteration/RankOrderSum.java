@@ -3,6 +3,7 @@ package org.sparkcollectives.spark.iteration;
 import java.util.ArrayList;
 import java.util.List;
 import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.PersistentCollective;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
 
@@ -29,8 +30,18 @@ public final class RankOrderSum {
   private final int length;
   private final boolean alone;
 
+  /** The arrays of all ranks at rank 0, if that adds alone; elsewhere none. */
+  private final List<double[]> gathered;
+
+  /** This rank's array on its way to rank 0, if that adds alone. */
+  private final double[] sent;
+
+  /** Brings the one to the other; null in a group of one rank, or if rank 0 does not add alone. */
+  private final PersistentCollective gather;
+
   /**
-   * Creates a sum. Nothing is sent.
+   * Creates a sum. Nothing is sent. Where rank 0 adds up by itself, this takes the memory of an
+   * array, at rank 0 of one for each rank, until the object is no longer reachable.
    *
    * @param group whose ranks add up
    * @param length the number of elements of each rank's array, the same at all ranks
@@ -39,6 +50,10 @@ public final class RankOrderSum {
     this.group = group;
     this.length = length;
     this.alone = (long) length * Double.BYTES * group.size() <= LARGEST_ALONE_BYTES;
+    boolean gathers = alone && group.size() > 1;
+    this.gathered = gathers && isRoot() ? arrays(length) : List.of();
+    this.sent = new double[gathers ? length : 0];
+    this.gather = gathers ? group.gatherInit(tensors(gathered), Tensor.of(sent), 0) : null;
   }
 
   /**
@@ -71,9 +86,9 @@ public final class RankOrderSum {
   }
 
   private double[] addAtRoot(double[] own) {
-    List<double[]> all = isRoot() ? arrays(length) : List.of();
-    group.gather(tensors(all), Tensor.of(own), 0).await();
-    return isRoot() ? sum(all) : new double[0];
+    System.arraycopy(own, 0, sent, 0, length);
+    gather.start().await();
+    return isRoot() ? sum(gathered) : new double[0];
   }
 
   private double[] addInParts(double[] own) {
@@ -110,9 +125,9 @@ public final class RankOrderSum {
     return arrays.stream().map(Tensor::of).toList();
   }
 
-  /** Adds all to the first, in their order. */
+  /** Returns a new array with the sum of all, added in their order. */
   private static double[] sum(List<double[]> arrays) {
-    double[] sum = arrays.get(0);
+    double[] sum = arrays.get(0).clone();
     for (double[] each : arrays.subList(1, arrays.size())) {
       for (int i = 0; i < sum.length; i++) {
         sum[i] += each[i];

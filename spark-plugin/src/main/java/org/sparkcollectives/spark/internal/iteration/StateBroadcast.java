@@ -1,6 +1,7 @@
 package org.sparkcollectives.spark.internal.iteration;
 
 import org.sparkcollectives.DType;
+import org.sparkcollectives.PersistentCollective;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
 
@@ -30,22 +31,23 @@ interface StateBroadcast<S> {
   /** Broadcasts arrays of one length, behind a number that tells whether there is a state. */
   final class Numbers implements StateBroadcast<double[]> {
 
-    private final ProcessGroup group;
+    private final boolean isRoot;
     private final int length;
     private final double[] there = new double[1];
     private final Tensor message;
+    private final PersistentCollective broadcast;
     private final double[] received;
 
     private Numbers(ProcessGroup group, int length) {
-      this.group = group;
+      this.isRoot = group.rank() == 0;
       this.length = length;
       this.message = group.allocate(DType.FLOAT64, 1L + length);
-      this.received = new double[group.rank() == 0 ? 0 : length];
+      this.broadcast = group.broadcastInit(message, 0);
+      this.received = new double[isRoot ? 0 : length];
     }
 
     @Override
     public double[] run(double[] state) {
-      boolean isRoot = group.rank() == 0;
       if (isRoot) {
         there[0] = state == null ? 0 : 1;
         message.slice(0, 1).copyFrom(there);
@@ -53,7 +55,7 @@ interface StateBroadcast<S> {
           message.slice(1, length).copyFrom(state);
         }
       }
-      group.broadcast(message, 0).await();
+      broadcast.start().await();
       if (isRoot) {
         return state;
       }

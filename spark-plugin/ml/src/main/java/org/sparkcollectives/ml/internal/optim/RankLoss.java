@@ -6,6 +6,7 @@ import org.apache.spark.ml.feature.InstanceBlock;
 import org.apache.spark.ml.linalg.Vector;
 import org.apache.spark.ml.linalg.Vectors;
 import org.apache.spark.ml.optim.aggregator.DifferentiableLossAggregator;
+import org.sparkcollectives.PersistentCollective;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.spark.iteration.RankOrderSum;
@@ -33,6 +34,9 @@ final class RankLoss {
   /** One of the commands above, then the coefficients. */
   private final double[] command;
 
+  /** Brings the command of rank 0 to all. */
+  private final PersistentCollective commands;
+
   /** Made with the first sum, which tells the length. */
   private RankOrderSum inRankOrder;
 
@@ -41,6 +45,7 @@ final class RankLoss {
     this.rows = rows;
     this.objective = objective;
     this.command = new double[objective.start().length + 1];
+    this.commands = world.broadcastInit(Tensor.of(command), ROOT);
   }
 
   /** Evaluates the loss on rank 0. The others are in {@link #serve}. */
@@ -83,11 +88,11 @@ final class RankLoss {
 
   private void sendCommand(double wanted) {
     command[0] = wanted;
-    world.broadcast(Tensor.of(command), ROOT).await();
+    commands.start().await();
   }
 
   private double receiveCommand() {
-    world.broadcast(Tensor.of(command), ROOT).await();
+    commands.start().await();
     return command[0];
   }
 
