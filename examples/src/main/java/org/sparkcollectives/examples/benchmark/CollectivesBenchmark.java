@@ -107,6 +107,13 @@ public final class CollectivesBenchmark implements Callable<Integer> {
       description = "By how much later than the others the last rank calls, such as 1ms.")
   private Duration skew = Duration.ZERO;
 
+  @Option(
+      names = "--persistent",
+      description =
+          "Prepare the operation once for each size, and start that again and again: all-reduce,"
+              + " broadcast, all-gather, reduce-scatter or gather.")
+  private boolean persistent;
+
   @Option(names = "--iterations", description = "How often each size is measured; 0: by --time.")
   private int iterations;
 
@@ -287,7 +294,8 @@ public final class CollectivesBenchmark implements Callable<Integer> {
         warmup == null ? -1 : warmup,
         check,
         pause,
-        skew);
+        skew,
+        persistent);
   }
 
   private void require(boolean holds, String what) {

@@ -70,6 +70,14 @@ enum Operation {
     return rooted;
   }
 
+  /** Returns whether a group can prepare the operation, to start it again and again. */
+  boolean canBePrepared() {
+    return switch (this) {
+      case ALL_REDUCE, BROADCAST, ALL_GATHER, REDUCE_SCATTER, GATHER -> true;
+      case REDUCE, ALL_TO_ALL, SCATTER, SEND_RECV, BARRIER -> false;
+    };
+  }
+
   /** Returns the number of elements of the input; 0 for operations in place. */
   long inputElements(long count, int ranks) {
     return count * input.times(ranks);

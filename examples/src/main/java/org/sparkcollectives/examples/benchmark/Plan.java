@@ -24,6 +24,7 @@ import org.sparkcollectives.ReduceOp;
  * @param check whether the results are checked
  * @param pause how long each rank idles between two calls
  * @param skew how much longer the last rank idles; it calls so much later than the others
+ * @param persistent whether the operation is prepared once and started, or called each time
  */
 record Plan(
     Operation operation,
@@ -39,7 +40,8 @@ record Plan(
     int warmup,
     boolean check,
     Duration pause,
-    Duration skew)
+    Duration skew,
+    boolean persistent)
     implements Serializable {
 
   /** Returns the counts to measure, each once, in ascending order. */
@@ -60,6 +62,12 @@ record Plan(
     if (operation.rooted() && root >= ranks) {
       throw new IllegalArgumentException(
           "--root " + root + " is not one of the ranks 0 to " + (ranks - 1));
+    }
+    if (persistent && !operation.canBePrepared()) {
+      throw new IllegalArgumentException(
+          "--persistent is for all-reduce, broadcast, all-gather, reduce-scatter and gather, not"
+              + " for "
+              + operation.label());
     }
     if (measuresWaits() && ranks < 2) {
       throw new IllegalArgumentException("--pause and --skew need 2 ranks or more");

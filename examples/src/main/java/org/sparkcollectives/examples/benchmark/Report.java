@@ -32,6 +32,7 @@ final class Report {
     all.put("memory", plan.memory().name().toLowerCase(Locale.ROOT));
     all.put("pauseMicros", plan.pause().toNanos() / 1e3);
     all.put("skewMicros", plan.skew().toNanos() / 1e3);
+    all.put("persistent", plan.persistent());
     all.put("settings", settings.settings());
     all.put("processors", Runtime.getRuntime().availableProcessors());
     all.put("java", System.getProperty("java.vm.name") + " " + Runtime.version());

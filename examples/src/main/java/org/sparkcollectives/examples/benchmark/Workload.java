@@ -3,6 +3,7 @@ package org.sparkcollectives.examples.benchmark;
 import java.util.ArrayList;
 import java.util.List;
 import org.sparkcollectives.P2POp;
+import org.sparkcollectives.PersistentCollective;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
@@ -19,6 +20,9 @@ final class Workload {
   private final Tensor output;
   private final TensorContents contents;
   private final List<Tensor> parts;
+
+  /** The operation, where it is prepared once; else null. */
+  private final PersistentCollective prepared;
 
   /**
    * Creates the workload for {@code count} elements; the given tensors may be longer.
@@ -37,6 +41,18 @@ final class Workload {
         output == null ? null : output.slice(0, plan.operation().outputElements(count, ranks));
     this.contents = new TensorContents(plan.dtype());
     this.parts = parts();
+    this.prepared = plan.persistent() ? prepare() : null;
+  }
+
+  private PersistentCollective prepare() {
+    return switch (plan.operation()) {
+      case ALL_REDUCE -> group.allReduceInit(output, plan.reduceOp());
+      case BROADCAST -> group.broadcastInit(output, plan.root());
+      case ALL_GATHER -> group.allGatherInit(output, input);
+      case REDUCE_SCATTER -> group.reduceScatterInit(output, input, plan.reduceOp());
+      case GATHER -> group.gatherInit(parts, input, plan.root());
+      default -> throw new IllegalStateException(plan.operation() + " cannot be prepared");
+    };
   }
 
   /** Returns the root's list of tensors; empty on other ranks and for operations without a list. */
@@ -58,6 +74,10 @@ final class Workload {
 
   /** Runs the operation once. Blocks until it is done on this rank. */
   void run() {
+    if (prepared != null) {
+      prepared.start().await();
+      return;
+    }
     switch (plan.operation()) {
       case ALL_REDUCE -> group.allReduce(output, plan.reduceOp()).await();
       case REDUCE -> group.reduce(output, plan.reduceOp(), plan.root()).await();

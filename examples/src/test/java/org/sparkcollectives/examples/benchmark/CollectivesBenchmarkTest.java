@@ -74,6 +74,23 @@ class CollectivesBenchmarkTest {
   }
 
   @ParameterizedTest
+  @EnumSource(Operation.class)
+  void anOperationThatIsPreparedIsRightAndOthersAreRefused(Operation operation) throws IOException {
+    int status =
+        execute("--threads=3", "--operation=" + operation.label(), "--root=1", "--persistent");
+    if (operation.canBePrepared()) {
+      assertThat(status).as(errors.toString()).isZero();
+      assertThat(wrongElements(results())).isZero();
+      assertThat(results().get("persistent").asBoolean()).isTrue();
+    } else {
+      assertThat(status).isEqualTo(2);
+      assertThat(errors.toString())
+          .contains("--persistent is for all-reduce, broadcast, all-gather, reduce-scatter and")
+          .contains("not for " + operation.label());
+    }
+  }
+
+  @ParameterizedTest
   @EnumSource(value = Operation.class, mode = EnumSource.Mode.EXCLUDE, names = "BARRIER")
   void everyOperationIsRightOnThreads(Operation operation) throws IOException {
     int status = execute("--threads=3", "--operation=" + operation.label(), "--root=1");

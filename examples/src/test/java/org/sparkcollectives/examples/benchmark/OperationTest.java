@@ -50,7 +50,8 @@ class OperationTest {
             -1,
             true,
             Duration.ZERO,
-            Duration.ZERO);
+            Duration.ZERO,
+            false);
     assertThat(plan.counts(4)).containsExactly(1, 2, 4);
   }
 
@@ -71,7 +72,8 @@ class OperationTest {
             -1,
             true,
             Duration.ZERO,
-            Duration.ZERO);
+            Duration.ZERO,
+            false);
     long[] nanos = new long[200];
     for (int i = 0; i < nanos.length; i++) {
       nanos[i] = 1000L * (nanos.length - i);
