@@ -22,7 +22,7 @@ final class DirectReduction implements BucketReduction {
     }
     boolean flagged = bucket.isLast() && mean.keepsFlag();
     Tensor reduced = flagged ? bucket.withFlag() : bucket.reduced();
-    Work work = group.allReduce(reduced, mean.reduction(reduced.dtype()));
+    Work work = bucket.allReduce(reduced, mean.reduction(reduced.dtype()));
     return () -> {
       work.await();
       mean.finish(bucket.reduced());

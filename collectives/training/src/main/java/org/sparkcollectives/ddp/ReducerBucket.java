@@ -5,9 +5,12 @@ import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import org.sparkcollectives.PersistentCollective;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.SparseTensor;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.Work;
 
 /**
  * A bucket of the reducer: its memory, what is missing of it in the step under way, and its result.
@@ -29,6 +32,12 @@ final class ReducerBucket implements GradientBucket {
   private volatile Tensor buffer;
   private volatile SparseTensor sparse;
   private volatile Runnable reduction = () -> {};
+
+  // Of the last step, and usually of the next, too. Guarded by the lock of the launcher, which
+  // begins the reductions.
+  private PersistentCollective sum;
+  private Tensor summed;
+  private ReduceOp summedBy;
 
   /** Where a bucket is among the others. */
   record Position(int index, boolean last) {}
@@ -99,6 +108,20 @@ final class ReducerBucket implements GradientBucket {
 
   void setExecutor(Executor ofHook) {
     executor = ofHook;
+  }
+
+  /**
+   * Begins the all-reduce of {@link #reduced} or {@link #withFlag}, which is prepared when it is
+   * first used: the memory is the same in each step. The one of the step before has been waited
+   * for.
+   */
+  Work allReduce(Tensor part, ReduceOp op) {
+    if (part != summed || !op.equals(summedBy)) {
+      sum = group.allReduceInit(part, op);
+      summed = part;
+      summedBy = op;
+    }
+    return sum.start();
   }
 
   /** Returns the gradients in the reducer's memory, whatever buffer a hook has set. */

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.PersistentCollective;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
@@ -20,6 +21,11 @@ final class OwnedTensors {
   private final ProcessGroup group;
   private final List<Tensor> blocks = new ArrayList<>();
   private final Map<Integer, Tensor> views = new HashMap<>();
+
+  // Prepared when they are first used: the memory is the same in each step.
+  private PersistentCollective gather;
+  private PersistentCollective mean;
+  private ReduceOp meanBy;
 
   OwnedTensors(
       ProcessGroup group, DType type, List<Parameter> parameters, ZeroPartition partition) {
@@ -60,7 +66,12 @@ final class OwnedTensors {
    * divided by {@code divisor}.
    */
   Work beginMean(int divisor) {
-    return group.reduceScatter(own(), blocks, reduction(divisor));
+    ReduceOp op = reduction(divisor);
+    if (!op.equals(meanBy)) {
+      mean = group.reduceScatterInit(own(), blocks, op);
+      meanBy = op;
+    }
+    return mean.start();
   }
 
   private ReduceOp reduction(int divisor) {
@@ -84,6 +95,9 @@ final class OwnedTensors {
 
   /** Begins sending each owner's block to all ranks. */
   Work gatherFromOwners() {
-    return group.allGather(blocks, own());
+    if (gather == null) {
+      gather = group.allGatherInit(blocks, own());
+    }
+    return gather.start();
   }
 }
