@@ -1,7 +1,9 @@
 # Sourced by the examples' scripts, in the root of the repository. Builds what is missing or older than its sources; then
 # `submit CLASS [argument ...]` runs a program of the examples in a Spark cluster of separate processes, in place of this shell.
-# If $djl is set, the program has DJL with PyTorch, which is built in for such programs only.
+# The cluster has 2 executors with 2 cores each, unless $master is set. If $djl is set, the program has DJL with PyTorch, which is
+# built in for such programs only.
 djl=${djl:-}
+master=
 
 root=$PWD
 java=${JAVA_HOME:+$JAVA_HOME/bin/}java
@@ -42,7 +44,7 @@ submit() {
     options="$options -Dai.djl.offline=true '-DDJL_CACHE_DIR=$root/examples/target/djl/cache' -Dai.djl.pytorch.num_threads=1"
   fi
   set -- "$logging" -cp "$SPARK_HOME/jars/*" org.apache.spark.deploy.SparkSubmit \
-    --master "local-cluster[2,2,1024]" \
+    --master "${master:-local-cluster[2,2,1024]}" \
     --class "$class" \
     --jars "$jars" \
     --conf spark.plugins=org.sparkcollectives.spark.CollectivesPlugin \

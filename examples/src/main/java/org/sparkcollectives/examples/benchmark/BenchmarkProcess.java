@@ -12,24 +12,25 @@ final class BenchmarkProcess {
   private BenchmarkProcess() {}
 
   /**
-   * Starts the process. Arguments: the port of the store, the number of the process, and then the
-   * arguments of {@link CollectivesBenchmark}.
+   * Starts the process. Arguments: the port of the store, the number of the process, the class of
+   * the command, and then the arguments of that.
    */
   public static void main(String[] args) throws Exception {
     int port = Integer.parseInt(args[0]);
     int number = Integer.parseInt(args[1]);
-    CollectivesBenchmark program = new CollectivesBenchmark();
-    CollectivesBenchmark.commandLine(program).parseArgs(Arrays.copyOfRange(args, 2, args.length));
-    GroupSettings settings = program.settings();
-    int threads = program.threads();
+    RankCommand command =
+        Class.forName(args[2]).asSubclass(RankCommand.class).getDeclaredConstructor().newInstance();
+    RankCommand.commandLine(command).parseArgs(Arrays.copyOfRange(args, 3, args.length));
+    GroupSettings settings = command.settings();
+    int threads = command.threads();
     try (Store store =
         TcpStore.connect(
             "127.0.0.1",
             port,
             Configuration.of(settings.settings()).get(StoreConfiguration.TIMEOUT))) {
-      int world = program.processes() * threads;
+      int world = command.processes() * threads;
       new LocalRanks(store, number * threads, threads, world, settings, () -> {})
-          .run(program.plan(), measurement -> {});
+          .run(command.program(), result -> {});
     }
   }
 }

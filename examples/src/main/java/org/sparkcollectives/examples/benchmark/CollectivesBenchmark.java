@@ -1,24 +1,15 @@
 package org.sparkcollectives.examples.benchmark;
 
 import java.io.IOException;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
-import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
-import org.sparkcollectives.config.ByteString;
-import org.sparkcollectives.config.TimeString;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.ParameterException;
-import picocli.CommandLine.Spec;
 
 /**
  * Measures one operation over a range of sizes, in the manner of nccl-tests: in a Spark job, in JVM
@@ -28,31 +19,12 @@ import picocli.CommandLine.Spec;
     name = "benchmark",
     mixinStandardHelpOptions = true,
     sortOptions = false,
-    description = "Measures an operation of a process group over a range of sizes.",
+    description =
+        "Measures an operation of a process group over a range of sizes, by default on 4 ranks.",
     showDefaultValues = true)
-public final class CollectivesBenchmark implements Callable<Integer> {
+public final class CollectivesBenchmark extends RankCommand {
 
   private static final int DEFAULT_RANKS = 4;
-
-  @Spec private CommandLine.Model.CommandSpec spec;
-
-  @Option(names = "--ranks", description = "That many tasks of a Spark stage. The default, with 4.")
-  private Integer ranks;
-
-  @Option(names = "--processes", description = "That many JVMs of this host, without Spark.")
-  private Integer processes;
-
-  @Option(
-      names = "--threads",
-      description =
-          "That many threads of this JVM, without Spark; with --processes, of each of them.")
-  private Integer threads;
-
-  @Option(
-      names = "--master",
-      description =
-          "Spark's master; by default what spark-submit says, or local-cluster[2,2,1024].")
-  private String master;
 
   @Option(
       names = "--operation",
@@ -81,15 +53,6 @@ public final class CollectivesBenchmark implements Callable<Integer> {
 
   @Option(names = "--memory", description = "Where the tensors lie: ${COMPLETION-CANDIDATES}.")
   private MemoryKind memory = MemoryKind.HEAP;
-
-  @Option(
-      names = "--transports",
-      split = ",",
-      description = "The paths that may be used, such as" + " tcp; by default as configured.")
-  private List<String> transports = new ArrayList<>();
-
-  @Option(names = "--set", paramLabel = "KEY=VALUE", description = "A setting; may be repeated.")
-  private Map<String, String> settings = new TreeMap<>();
 
   @Option(names = "--time", description = "How long each size is measured, such as 500ms.")
   private Duration time = Duration.ofMillis(500);
@@ -144,69 +107,46 @@ public final class CollectivesBenchmark implements Callable<Integer> {
   @Option(names = "--plot", paramLabel = "FILE.png", description = "Draw the results, too.")
   private Path plot;
 
-  private final PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
-
   /** Creates the command; picocli calls this. */
   public CollectivesBenchmark() {}
 
-  /** A number of bytes as Spark writes it. */
-  private record Size(long bytes) {
-
-    static Size parse(String text) {
-      return new Size(ByteString.parse(text));
-    }
-
-    @Override
-    public String toString() {
-      return ByteString.format(bytes);
-    }
-  }
-
   /** Runs the program. Fails by throwing, so that spark-submit ends with an error. */
   public static void main(String[] args) {
-    int status = commandLine(new CollectivesBenchmark()).execute(args);
-    if (status != 0) {
-      throw new BenchmarkFailed();
-    }
-  }
-
-  /** Thrown without a stack trace: the error has been printed. */
-  private static final class BenchmarkFailed extends RuntimeException {
-    private static final long serialVersionUID = 1;
-
-    BenchmarkFailed() {
-      super("The benchmark did not end well; the reason is above", null, false, false);
-    }
+    execute(new CollectivesBenchmark(), args);
   }
 
   /** Returns the command line whose options {@code program} takes. */
   public static CommandLine commandLine(CollectivesBenchmark program) {
-    return new CommandLine(program)
-        .setCaseInsensitiveEnumValuesAllowed(true)
-        .registerConverter(Operation.class, Operation::of)
-        .registerConverter(Size.class, Size::parse)
-        .registerConverter(Duration.class, TimeString::parse);
+    return RankCommand.commandLine(program);
   }
 
   @Override
   public Integer call() throws Exception {
-    Ranks ranks = ranks();
     Plan plan = plan();
-    try {
-      settings().check();
-      plan.check(ranks.size());
-    } catch (IllegalArgumentException e) {
-      throw new ParameterException(spec.commandLine(), e.getMessage(), e);
-    }
+    requireBaseline(plan);
+    Ranks ranks = place(DEFAULT_RANKS);
+    check(settings()::check);
+    check(() -> plan.check(ranks.size()));
     return run(ranks, plan) ? 0 : 1;
+  }
+
+  private void requireBaseline(Plan plan) {
+    if (compare) {
+      require(usesSpark(), "--compare needs Spark: leave out --threads and --processes");
+      require(!plan.measuresWaits(), "--compare is without --pause and --skew: leave them out");
+      require(
+          SparkBaseline.exists(plan),
+          "--compare is for barrier, and for all-reduce with --op sum and --dtype float32");
+    }
   }
 
   /** Measures, and returns whether no element was wrong. */
   private boolean run(Ranks ranks, Plan plan) throws Exception {
     Report report = Report.begin(ranks, plan, settings());
-    ResultTable table = new ResultTable(out);
+    ResultTable table = new ResultTable(out());
     table.begin(report);
-    ranks.run(
+    measure(
+        ranks,
         plan,
         measurement -> {
           report.add(measurement);
@@ -218,6 +158,17 @@ public final class CollectivesBenchmark implements Callable<Integer> {
     return report.wrongElements() == 0;
   }
 
+  private void measure(Ranks ranks, Plan plan, Consumer<Measurement> results) throws Exception {
+    if (compare && ranks instanceof SparkRanks stage) {
+      try (JavaSparkContext spark = stage.start()) {
+        stage.run(spark, program(), results);
+        new SparkBaseline(spark, plan, ranks.size()).run(results);
+      }
+    } else {
+      ranks.run(program(), results);
+    }
+  }
+
   private void write(Report report) throws IOException {
     if (json != null) {
       report.write(json);
@@ -227,46 +178,10 @@ public final class CollectivesBenchmark implements Callable<Integer> {
     }
   }
 
-  /** Returns the settings of the groups. */
-  GroupSettings settings() {
-    return new GroupSettings(transports, settings);
-  }
-
-  /** Returns the number of processes. */
-  int processes() {
-    return processes;
-  }
-
-  /** Returns the number of ranks in each process. */
-  int threads() {
-    return threads == null ? 1 : threads;
-  }
-
-  private Ranks ranks() {
-    require(
-        ranks == null || (processes == null && threads == null),
-        "--ranks is for Spark, --processes and --threads are for ranks without: they are mutually"
-            + " exclusive");
-    require(threads == null || threads >= 1, "--threads must be 1 or more");
-    require(processes == null || processes >= 1, "--processes must be 1 or more");
-    require(threads == null || !compare, "--compare needs Spark: leave out --threads");
-    require(processes == null || !compare, "--compare needs Spark: leave out --processes");
-    if (processes != null) {
-      List<String> arguments = spec.commandLine().getParseResult().originalArgs();
-      return new ProcessRanks(processes, threads(), settings(), arguments);
-    }
-    if (threads != null) {
-      return new ThreadRanks(threads, settings());
-    }
-    int size = ranks == null ? DEFAULT_RANKS : ranks;
-    require(size >= 1, "--ranks must be 1 or more");
-    require(
-        !compare || !plan().measuresWaits(),
-        "--compare is without --pause and --skew: leave them out");
-    require(
-        !compare || SparkBaseline.exists(plan()),
-        "--compare is for barrier, and for all-reduce with --op sum and --dtype float32");
-    return new SparkRanks(size, settings(), master, compare);
+  @Override
+  RankProgram<Measurement> program() {
+    Plan plan = plan();
+    return (world, results) -> new RankBenchmark(world, plan).run(results);
   }
 
   /** Returns what to measure. */
@@ -296,11 +211,5 @@ public final class CollectivesBenchmark implements Callable<Integer> {
         pause,
         skew,
         persistent);
-  }
-
-  private void require(boolean holds, String what) {
-    if (!holds) {
-      throw new ParameterException(spec.commandLine(), what);
-    }
   }
 }

@@ -20,9 +20,10 @@ record LocalRanks(
     Store store, int first, int count, int world, GroupSettings settings, Runnable joined) {
 
   /**
-   * Measures, and passes each result on if rank 0 is here. Blocks until all ranks here are done.
+   * Runs a program, and passes each result on if rank 0 is here. Blocks until all ranks here are
+   * done.
    */
-  void run(Plan plan, Consumer<Measurement> results) throws Exception {
+  <T> void run(RankProgram<T> program, Consumer<T> results) throws Exception {
     CompletableFuture<Void> firstFailure = new CompletableFuture<>();
     List<Thread> threads = new ArrayList<>();
     for (int i = first; i < first + count; i++) {
@@ -31,7 +32,7 @@ record LocalRanks(
           new Thread(
               () -> {
                 try {
-                  run(rank, plan, results);
+                  run(rank, program, results);
                 } catch (Throwable e) {
                   firstFailure.completeExceptionally(e);
                 }
@@ -52,12 +53,12 @@ record LocalRanks(
     }
   }
 
-  private void run(int rank, Plan plan, Consumer<Measurement> results) {
+  private <T> void run(int rank, RankProgram<T> program, Consumer<T> results) {
     try (ProcessGroup group =
         HostedGroups.create(store, rank, world, settings.options(), settings.context())) {
       joined.run();
       try {
-        new RankBenchmark(group, plan).run(results);
+        program.run(group, results);
       } catch (RuntimeException | Error e) {
         group.abort(e);
         throw e;

@@ -24,9 +24,15 @@ import picocli.CommandLine;
  * forks the others with its own options.
  *
  * @param threads the ranks of each
- * @param arguments the arguments of this program, from which the others take the plan
+ * @param command this program, which the others ask what a rank runs
+ * @param arguments its arguments
  */
-record ProcessRanks(int processes, int threads, GroupSettings settings, List<String> arguments)
+record ProcessRanks(
+    int processes,
+    int threads,
+    GroupSettings settings,
+    Class<? extends RankCommand> command,
+    List<String> arguments)
     implements Ranks {
 
   /** The time that processes may take to end once their work is done. */
@@ -43,7 +49,7 @@ record ProcessRanks(int processes, int threads, GroupSettings settings, List<Str
   }
 
   @Override
-  public void run(Plan plan, Consumer<Measurement> results) throws Exception {
+  public <T> void run(RankProgram<T> program, Consumer<T> results) throws Exception {
     List<Process> others = new ArrayList<>();
     AtomicBoolean joined = new AtomicBoolean();
     try (TcpStoreServer store = TcpStore.server("127.0.0.1", 0)) {
@@ -53,7 +59,7 @@ record ProcessRanks(int processes, int threads, GroupSettings settings, List<Str
         process.onExit().thenAccept(ended -> giveUp(ended, joined, store));
       }
       new LocalRanks(store, 0, threads, size(), settings, () -> joined.set(true))
-          .run(plan, results);
+          .run(program, results);
       store.awaitClientsGone(LINGER);
       for (Process process : others) {
         process.waitFor(LINGER.toSeconds(), TimeUnit.SECONDS);
@@ -74,15 +80,15 @@ record ProcessRanks(int processes, int threads, GroupSettings settings, List<Str
   }
 
   private Process fork(int port, int number) throws IOException {
-    List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    List<String> words = new ArrayList<>();
+    words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
         .filter(option -> !option.startsWith("-javaagent") && !option.startsWith("-agentlib"))
-        .forEach(command::add);
-    command.addAll(List.of("-cp", classPath(), BenchmarkProcess.class.getName()));
-    command.addAll(List.of(String.valueOf(port), String.valueOf(number)));
-    command.addAll(arguments);
-    return new ProcessBuilder(command)
+        .forEach(words::add);
+    words.addAll(List.of("-cp", classPath(), BenchmarkProcess.class.getName()));
+    words.addAll(List.of(String.valueOf(port), String.valueOf(number), command.getName()));
+    words.addAll(arguments);
+    return new ProcessBuilder(words)
         .redirectOutput(Redirect.INHERIT)
         .redirectError(Redirect.INHERIT)
         .start();

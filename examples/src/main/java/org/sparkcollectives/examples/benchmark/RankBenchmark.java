@@ -88,13 +88,35 @@ final class RankBenchmark {
 
   private Measurement measure(Workload workload, long count) {
     warmUp(workload, LONGEST_WARMUP_NANOS);
-    long[] nanos =
-        plan.iterations() > 0
-            ? block(workload, plan.iterations())
-            : runFor(workload, plan.time().toNanos(), FEWEST_ITERATIONS, Long.MAX_VALUE, true);
+    long[] nanos = times(workload);
+    return Measurement.of(
+        IMPLEMENTATION, plan, group.size(), count, nanos, wrongElements(workload));
+  }
+
+  /** Returns the workload of a count, with tensors of its own. */
+  Workload workload(long count) {
+    Tensor input = allocate(plan.operation().inputElements(count, group.size()));
+    Tensor output = allocate(plan.operation().outputElements(count, group.size()));
+    return new Workload(group, plan, count, input, output);
+  }
+
+  /** Runs a workload for about some nanoseconds, the same number of times on all ranks. */
+  void warmUpFor(Workload workload, long nanos) {
+    workload.clear();
+    runFor(workload, nanos, 1, Long.MAX_VALUE, false);
+  }
+
+  /** Runs a workload as the plan says; returns for each iteration the time of the slowest rank. */
+  long[] times(Workload workload) {
+    return plan.iterations() > 0
+        ? block(workload, plan.iterations())
+        : runFor(workload, plan.time().toNanos(), FEWEST_ITERATIONS, Long.MAX_VALUE, true);
+  }
+
+  /** Returns the wrong elements of a result on all ranks; null if the plan has no check. */
+  Long wrongElements(Workload workload) {
     boolean checked = plan.check() && plan.operation() != Operation.BARRIER;
-    Long wrong = checked ? sum(workload.wrongElements()) : null;
-    return Measurement.of(IMPLEMENTATION, plan, group.size(), count, nanos, wrong);
+    return checked ? sum(workload.wrongElements()) : null;
   }
 
   private void warmUp(Workload workload, long longest) {

@@ -11,6 +11,6 @@ interface Ranks {
   /** Returns how many ranks there are. */
   int size();
 
-  /** Measures on all ranks, and passes each result on. Blocks until all are done. */
-  void run(Plan plan, Consumer<Measurement> results) throws Exception;
+  /** Runs a program on all ranks, and passes each result on. Blocks until all are done. */
+  <T> void run(RankProgram<T> program, Consumer<T> results) throws Exception;
 }

@@ -42,7 +42,7 @@ final class Report {
   }
 
   /** Returns how many threads wanted a processor over the last minute; negative if unknown. */
-  private static double load() {
+  static double load() {
     return ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
   }
 

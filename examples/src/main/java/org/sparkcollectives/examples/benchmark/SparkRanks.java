@@ -16,10 +16,8 @@ import org.sparkcollectives.spark.RankFunction;
  * Ranks as the tasks of a barrier stage.
  *
  * @param master Spark's master; null for the one of spark-submit
- * @param compare whether to measure also the operations that Spark has without ranks
  */
-record SparkRanks(int size, GroupSettings settings, String master, boolean compare)
-    implements Ranks {
+record SparkRanks(int size, GroupSettings settings, String master) implements Ranks {
 
   @Override
   public String description() {
@@ -27,23 +25,30 @@ record SparkRanks(int size, GroupSettings settings, String master, boolean compa
   }
 
   @Override
-  public void run(Plan plan, Consumer<Measurement> results) {
-    try (JavaSparkContext spark = new JavaSparkContext(conf())) {
-      run(spark, plan, results);
+  public <T> void run(RankProgram<T> program, Consumer<T> results) {
+    try (JavaSparkContext spark = start()) {
+      run(spark, program, results);
     }
   }
 
-  /** Measures in an application that is running. */
-  void run(JavaSparkContext spark, Plan plan, Consumer<Measurement> results) {
+  /** Returns the same with another number of tasks. */
+  SparkRanks withSize(int tasks) {
+    return new SparkRanks(tasks, settings, master);
+  }
+
+  /** Starts an application. */
+  JavaSparkContext start() {
+    return new JavaSparkContext(conf());
+  }
+
+  /** Runs a program in an application that is running. */
+  <T> void run(JavaSparkContext spark, RankProgram<T> program, Consumer<T> results) {
     JavaRDD<Integer> ranks = spark.parallelize(Collections.nCopies(size, 0), size);
     BarrierStage.of(ranks)
         .withOptions(settings.options())
-        .mapPartitions(new Rank(plan))
+        .mapPartitions(new Rank<>(program))
         .collect()
         .forEach(results);
-    if (compare) {
-      new SparkBaseline(spark, plan, size).run(results);
-    }
   }
 
   private SparkConf conf() {
@@ -56,12 +61,12 @@ record SparkRanks(int size, GroupSettings settings, String master, boolean compa
   }
 
   /** The function of each task; rank 0 returns the results. */
-  private record Rank(Plan plan) implements RankFunction<Integer, Measurement> {
+  private record Rank<T>(RankProgram<T> program) implements RankFunction<Integer, T> {
 
     @Override
-    public Iterator<Measurement> call(ProcessGroup world, Iterator<Integer> rows) {
-      List<Measurement> results = new ArrayList<>();
-      new RankBenchmark(world, plan).run(results::add);
+    public Iterator<T> call(ProcessGroup world, Iterator<Integer> rows) {
+      List<T> results = new ArrayList<>();
+      program.run(world, results::add);
       return results.iterator();
     }
   }

@@ -12,9 +12,9 @@ record ThreadRanks(int size, GroupSettings settings) implements Ranks {
   }
 
   @Override
-  public void run(Plan plan, Consumer<Measurement> results) throws Exception {
+  public <T> void run(RankProgram<T> program, Consumer<T> results) throws Exception {
     try (HashStore store = new HashStore()) {
-      new LocalRanks(store, 0, size, size, settings, () -> {}).run(plan, results);
+      new LocalRanks(store, 0, size, size, settings, () -> {}).run(program, results);
     }
   }
 }

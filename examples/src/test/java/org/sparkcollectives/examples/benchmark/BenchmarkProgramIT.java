@@ -5,50 +5,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.sparkcollectives.examples.SparkDefaults;
 
 /** Runs the script as a user does: a driver and executors in processes of their own. */
 class BenchmarkProgramIT {
 
-  private static final int LIMIT_SECONDS = 1200;
-
   @TempDir private Path directory;
 
   private String benchmark(int status, String... options) throws IOException, InterruptedException {
-    List<String> command =
-        new ArrayList<>(List.of(Path.of("benchmark").toAbsolutePath().toString()));
-    command.addAll(
-        List.of("--iterations=3", "--warmup=1", "--max-bytes=64k", "--json=results.json"));
-    command.addAll(List.of(options));
-    Path output = directory.resolve("output");
-    ProcessBuilder builder =
-        new ProcessBuilder(command)
-            .directory(directory.toFile())
-            .redirectErrorStream(true)
-            .redirectOutput(output.toFile());
-    builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
-    SparkDefaults.addTo(builder.environment(), directory);
-    Process process = builder.start();
-    try {
-      boolean ended = process.waitFor(LIMIT_SECONDS, TimeUnit.SECONDS);
-      String printed = Files.readString(output);
-      assertThat(ended).as("ended within %d s:%n%s", LIMIT_SECONDS, printed).isTrue();
-      assertThat(process.exitValue()).as(printed).isEqualTo(status);
-      return printed;
-    } finally {
-      try (Stream<ProcessHandle> executors = process.descendants()) {
-        executors.forEach(ProcessHandle::destroyForcibly);
-      }
-      process.destroyForcibly();
-    }
+    List<String> all =
+        new ArrayList<>(
+            List.of("--iterations=3", "--warmup=1", "--max-bytes=64k", "--json=results.json"));
+    all.addAll(List.of(options));
+    return ExampleScript.run("benchmark", directory, status, all.toArray(String[]::new));
   }
 
   private JsonNode results() throws IOException {

@@ -55,6 +55,28 @@ class ComparisonPlotTest {
   }
 
   @Test
+  void curvesByRanksHaveNumbersOfRanks() {
+    ResultPlot plot = ResultPlot.byRanks("");
+    plot.add("barrier", 8, 100, 30);
+    XYChart chart = plot.timesChart();
+    XYSeries series = chart.getSeriesMap().get("barrier");
+    assertThat(chart.getXAxisTitle()).isEqualTo("ranks");
+    assertThat(chart.getStyler().getxAxisTickLabelsFormattingFunction().apply(series.getXData()[0]))
+        .isEqualTo("8");
+    assertThat(ResultPlot.number(12)).as("4096 ranks").isEqualTo("4096");
+  }
+
+  @Test
+  void aCostThatWasTooSmallToMeasureIsLeftOut() {
+    ResultPlot plot = ResultPlot.byRanks("");
+    plot.add("barrier", 2, 0, 0);
+    plot.add("barrier", 4, 1, 0);
+    plot.add("nothing", 2, 0, 0);
+    assertThat(plot.timesChart().getSeriesMap()).containsOnlyKeys("barrier");
+    assertThat(plot.timesChart().getSeriesMap().get("barrier").getXData()).containsExactly(2);
+  }
+
+  @Test
   void theLabelAtAPointIsItsSizeAndTime() {
     ResultPlot plot = new ResultPlot("");
     plot.add("ours", 1024, 100, 1);

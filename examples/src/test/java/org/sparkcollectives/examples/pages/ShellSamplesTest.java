@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.examples.benchmark.CollectivesBenchmark;
+import org.sparkcollectives.examples.benchmark.ScaleBenchmark;
 import org.sparkcollectives.examples.digits.DigitsTraining;
 import picocli.CommandLine;
 
@@ -29,7 +30,8 @@ class ShellSamplesTest {
   private static final Map<String, Class<?>> PROGRAMS =
       Map.of(
           "examples/digits", DigitsTraining.class,
-          "examples/benchmark", CollectivesBenchmark.class);
+          "examples/benchmark", CollectivesBenchmark.class,
+          "examples/scale", ScaleBenchmark.class);
 
   /**
    * Programs that a shell or a machine has, or a package installs; their arguments that name files
@@ -99,7 +101,9 @@ class ShellSamplesTest {
     CommandLine line =
         program == DigitsTraining.class
             ? DigitsTraining.commandLine()
-            : CollectivesBenchmark.commandLine(new CollectivesBenchmark());
+            : program == ScaleBenchmark.class
+                ? ScaleBenchmark.commandLine(new ScaleBenchmark())
+                : CollectivesBenchmark.commandLine(new CollectivesBenchmark());
     line.parseArgs(arguments.toArray(String[]::new));
   }
 
