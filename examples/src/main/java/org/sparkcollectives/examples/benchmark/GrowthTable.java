@@ -25,6 +25,11 @@ final class GrowthTable {
     rows.computeIfAbsent(point.operation(), label -> new ArrayList<>()).add(point);
   }
 
+  /** Returns whether there is nothing: this is not rank 0. */
+  boolean isEmpty() {
+    return rows.isEmpty();
+  }
+
   /** Returns the wrong elements of all results. */
   long wrongElements() {
     return rows.values().stream().flatMap(List::stream).mapToLong(GrowthPoint::wrongElements).sum();

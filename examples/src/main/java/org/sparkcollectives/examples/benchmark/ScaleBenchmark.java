@@ -5,9 +5,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import org.apache.spark.SparkContext;
 import org.apache.spark.api.java.JavaSparkContext;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -33,12 +30,6 @@ public final class ScaleBenchmark extends RankCommand {
 
   private static final Duration QUICK_TIME = Duration.ofMillis(100);
   private static final Duration QUICK_WARMUP = Duration.ofMillis(300);
-
-  /** When no further executor has come for so long, all that will come are there. */
-  private static final Duration SETTLED = Duration.ofSeconds(3);
-
-  /** How long the first executor may take to come. */
-  private static final Duration LONGEST_START = Duration.ofMinutes(2);
 
   @Option(
       names = "--counts",
@@ -86,13 +77,16 @@ public final class ScaleBenchmark extends RankCommand {
     GrowthTable table = new GrowthTable();
     if (ranks instanceof SparkRanks stage) {
       try (JavaSparkContext spark = stage.start()) {
-        SparkRanks all = ranks() == null ? stage.withSize(slots(spark.sc())) : stage;
+        SparkRanks all = ranks() == null ? stage.withSize(SparkSlots.await(spark.sc())) : stage;
         begin(all);
         all.run(spark, program(), table::add);
       }
     } else {
       begin(ranks);
       ranks.run(program(), table::add);
+    }
+    if (table.isEmpty()) {
+      return 0;
     }
     table.print(out());
     table.write(csv);
@@ -114,24 +108,6 @@ public final class ScaleBenchmark extends RankCommand {
         Runtime.getRuntime().availableProcessors(),
         Report.load(),
         plan.seconds(ranks.size()));
-  }
-
-  /** Waits until no further executor comes, and returns how many tasks can run at once. */
-  private static int slots(SparkContext spark) {
-    int slots = 0;
-    long since = System.nanoTime();
-    while (slots == 0 || System.nanoTime() - since < SETTLED.toNanos()) {
-      int now =
-          spark.maxNumConcurrentTasks(spark.resourceProfileManager().defaultResourceProfile());
-      if (now != slots) {
-        slots = now;
-        since = System.nanoTime();
-      } else if (System.nanoTime() - since > LONGEST_START.toNanos()) {
-        return 0;
-      }
-      LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(100));
-    }
-    return slots;
   }
 
   @Override
