@@ -1,5 +1,6 @@
 # Sourced by the examples' scripts, in the root of the repository. Builds what is missing or older than its sources; then
 # `submit CLASS [argument ...]` runs a program of the examples in a Spark cluster of separate processes, in place of this shell.
+# `measure FILE [argument ...]` runs a program of src/main/comparison, which starts ranks itself.
 # The cluster has 2 executors with 2 cores each, unless $master is set. If $djl is set, the program has DJL with PyTorch, which is
 # built in for such programs only.
 djl=${djl:-}
@@ -59,4 +60,17 @@ submit() {
     set -- "--add-opens=java.base/$package=ALL-UNNAMED" "$@"
   done
   exec "$java" "$@"
+}
+
+measure() {
+  if ! command -v python3 >/dev/null; then
+    echo "This needs Python 3, which is not on the PATH." >&2
+    exit 1
+  fi
+  program=$1
+  shift
+  COLLECTIVES_JAVA=$java
+  COLLECTIVES_CLASS_PATH="$(jar examples spark-collectives-examples):$(jar spark-plugin spark-collectives_2.13):$SPARK_HOME/jars/*"
+  export COLLECTIVES_JAVA COLLECTIVES_CLASS_PATH
+  exec python3 "examples/src/main/comparison/$program" "$@"
 }

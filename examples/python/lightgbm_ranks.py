@@ -1,7 +1,7 @@
 """Times the training of LightGBM models over its own sockets and over a group's collectives.
 
     python examples/python/lightgbm_ranks.py --ranks 2 --repetitions 6
-    sudo examples/two-hosts python examples/python/lightgbm_ranks.py --master {master}
+    sudo examples/hosts python examples/python/lightgbm_ranks.py --master {master}
 
 Both train in the tasks of a barrier stage, on the same rows, one after the other in each
 repetition, and give the same model, byte for byte. The seconds are those of the slowest rank, from

@@ -1,7 +1,7 @@
 """One rank of a Gloo group: measures an operation as CollectivesBenchmark does.
 
 Arguments: operation, seconds for each count, counts. Rank, size and address come from the environment, as torch.distributed reads
-them. Rank 0 prints a line for each count: the count, and the median time in microseconds.
+them. Rank 0 prints a line for each count: the count, the median time, and the processor time of each rank and operation, in microseconds.
 """
 
 import statistics
@@ -59,9 +59,12 @@ def main(name, seconds, counts):
     for count in counts:
         run = operation_on(name, count, dist.get_world_size())
         run_for(run, seconds / 5)
-        median = statistics.median(run_for(run, seconds)) / 1e3
+        before = time.process_time_ns()
+        times = run_for(run, seconds)
+        used = torch.tensor([time.process_time_ns() - before])
+        dist.all_reduce(used)
         if dist.get_rank() == 0:
-            print(count, median, flush=True)
+            print(count, statistics.median(times) / 1e3, used.item() / 1e3 / dist.get_world_size() / len(times), flush=True)
     dist.barrier()
     dist.destroy_process_group()
 

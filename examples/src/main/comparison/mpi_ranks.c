@@ -1,6 +1,6 @@
 /*
  * Measures an operation of MPI as CollectivesBenchmark does. Arguments: operation, seconds for each count, counts. Rank 0 prints a
- * line for each count: the count, and the median time in microseconds.
+ * line for each count: the count, the median time, and the processor time of each rank and operation, in microseconds.
  */
 #include <mpi.h>
 #include <stdint.h>
@@ -13,10 +13,14 @@ enum { FEWEST_ITERATIONS = 5, MOST_ITERATIONS = 1 << 21, LONGEST_BLOCK = 1 << 16
 
 static int64_t times[MOST_ITERATIONS + LONGEST_BLOCK];
 
-static int64_t now(void) {
+static int64_t nanos(clockid_t clock) {
   struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
+  clock_gettime(clock, &time);
   return time.tv_sec * 1000000000LL + time.tv_nsec;
+}
+
+static int64_t now(void) {
+  return nanos(CLOCK_MONOTONIC);
 }
 
 static void run(const char *name, int count, float *one, float *each, float *other) {
@@ -86,10 +90,14 @@ int main(int argc, char **argv) {
     memset(other, 0, elements * size * sizeof(float));
     double seconds = atof(argv[2]);
     run_for(seconds / 5, argv[1], count, one, each, other);
+    int64_t used = nanos(CLOCK_PROCESS_CPUTIME_ID);
     int iterations = run_for(seconds, argv[1], count, one, each, other);
+    used = nanos(CLOCK_PROCESS_CPUTIME_ID) - used;
+    MPI_Allreduce(MPI_IN_PLACE, &used, 1, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
     qsort(times, iterations, sizeof(int64_t), ascending);
     if (rank == 0) {
-      printf("%d %.3f\n", count, (times[(iterations - 1) / 2] + times[iterations / 2]) / 2e3);
+      double median = (times[(iterations - 1) / 2] + times[iterations / 2]) / 2e3;
+      printf("%d %.3f %.3f\n", count, median, used / 1e3 / size / iterations);
       fflush(stdout);
     }
     free(one);

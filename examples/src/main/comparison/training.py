@@ -8,8 +8,6 @@ import argparse
 import json
 import os
 import secrets
-import signal
-import subprocess
 import sys
 
 import hosts as places
@@ -51,28 +49,8 @@ def arguments():
 
 
 def steps(command, ranks, hosts, **environment):
-    """Runs the ranks, the second half of them on the second host; returns what rank 0 has printed: milliseconds without communication,
-    of nothing else, and of both."""
-    world = dict(os.environ, WORLD_SIZE=str(ranks), MASTER_ADDR=hosts.address(0), MASTER_PORT=str(peers.free_port()), **environment)
-
-    def place(rank):
-        host = 2 * rank // ranks
-        return hosts.command(host, command), dict(world, RANK=str(rank))
-
-    others = []
-    try:
-        for rank in range(1, ranks):
-            there, its = place(rank)
-            others.append(subprocess.Popen(
-                there, env=its, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True))
-        there, its = place(0)
-        return [float(each) for each in peers.run(there, env=its).split()]
-    finally:
-        for other in others:
-            try:
-                other.wait(10)
-            except subprocess.TimeoutExpired:
-                os.killpg(other.pid, signal.SIGKILL)
+    """Runs the ranks; returns what rank 0 has printed: milliseconds without communication, of nothing else, and of both."""
+    return [float(each) for each in peers.run_ranks([command] * ranks, hosts, **environment).split()]
 
 
 def implementations(chosen, hosts):
@@ -135,7 +113,7 @@ def main():
         peers.install_gloo()
     os.makedirs(chosen.output, exist_ok=True)
     about, before, rows = report.machine(), os.getloadavg()[0], []
-    with places.TwoHosts(chosen.link) if chosen.link else places.OneHost() as hosts:
+    with places.Hosts(2, chosen.link) if chosen.link else places.OneHost() as hosts:
         for mebibytes in chosen.mebibytes:
             runs = {}
             for round_ in range(chosen.rounds):

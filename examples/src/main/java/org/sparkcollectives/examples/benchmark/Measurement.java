@@ -18,6 +18,8 @@ import java.util.Arrays;
  * @param minMicros the shortest time
  * @param p90Micros the time that one in ten exceeds
  * @param p99Micros the time that one in a hundred exceeds
+ * @param cpuMicros the processor time of all JVMs, compilation included, for each rank and
+ *     operation; null if not measured
  * @param algorithmBandwidth bytes by median time
  * @param busBandwidth the least that the busiest link carried
  * @param wrongElements of all ranks; null if not checked
@@ -35,6 +37,7 @@ record Measurement(
     double minMicros,
     double p90Micros,
     double p99Micros,
+    Double cpuMicros,
     double algorithmBandwidth,
     double busBandwidth,
     Long wrongElements)
@@ -42,7 +45,13 @@ record Measurement(
 
   /** Creates a measurement from times in nanoseconds, which it does not change. */
   static Measurement of(
-      String implementation, Plan plan, int ranks, long count, long[] nanos, Long wrongElements) {
+      String implementation,
+      Plan plan,
+      int ranks,
+      long count,
+      long[] nanos,
+      Double cpuMicros,
+      Long wrongElements) {
     Operation operation = plan.operation();
     long bytes = operation.elements(count, ranks) * plan.dtype().bytes();
     long[] sorted = nanos.clone();
@@ -62,6 +71,7 @@ record Measurement(
         sorted[0] / 1e3,
         quantile(sorted, 0.9) / 1e3,
         quantile(sorted, 0.99) / 1e3,
+        cpuMicros,
         bandwidth,
         bandwidth * operation.busFactor(ranks),
         wrongElements);

@@ -1,6 +1,8 @@
 package org.sparkcollectives.examples.benchmark;
 
 import java.util.Arrays;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -54,8 +56,12 @@ final class RankBenchmark {
   /** The limit of later warm-ups: the code that all sizes share is compiled by then. */
   private static final long LONGEST_WARMUP_NANOS = TimeUnit.SECONDS.toNanos(2);
 
+  /** The groups for which a rank of this JVM speaks. */
+  private static final Set<String> SPOKEN_FOR = ConcurrentHashMap.newKeySet();
+
   private final ProcessGroup group;
   private final Plan plan;
+  private boolean speaks;
 
   RankBenchmark(ProcessGroup group, Plan plan) {
     plan.check(group.size());
@@ -65,6 +71,17 @@ final class RankBenchmark {
 
   /** Runs the benchmark. All ranks call this. Rank 0 passes each measurement on when it is done. */
   void run(Consumer<Measurement> results) {
+    speaks = SPOKEN_FOR.add(group.name());
+    try {
+      measureAll(results);
+    } finally {
+      if (speaks) {
+        SPOKEN_FOR.remove(group.name());
+      }
+    }
+  }
+
+  private void measureAll(Consumer<Measurement> results) {
     if (plan.measuresWaits()) {
       requireOneClock();
     }
@@ -88,9 +105,16 @@ final class RankBenchmark {
 
   private Measurement measure(Workload workload, long count) {
     warmUp(workload, LONGEST_WARMUP_NANOS);
+    long before = cpuNanos();
     long[] nanos = times(workload);
+    double cpuMicros = sum(cpuNanos() - before) / 1e3 / group.size() / nanos.length;
     return Measurement.of(
-        IMPLEMENTATION, plan, group.size(), count, nanos, wrongElements(workload));
+        IMPLEMENTATION, plan, group.size(), count, nanos, cpuMicros, wrongElements(workload));
+  }
+
+  /** Returns the processor time of this JVM, if this rank speaks for it. */
+  private long cpuNanos() {
+    return speaks ? ProcessCosts.now().cpuNanos() : 0;
   }
 
   /** Returns the workload of a count, with tensors of its own. */

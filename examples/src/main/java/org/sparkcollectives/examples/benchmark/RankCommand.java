@@ -33,6 +33,14 @@ abstract class RankCommand implements Callable<Integer> {
           "That many threads of this JVM, without Spark; with --processes, of each of them.")
   private Integer threads;
 
+  @Option(
+      names = "--join",
+      paramLabel = "URL",
+      description =
+          "One rank, without Spark: all are started one by one and join each other, as env:// or"
+              + " tcp://host:port?rank=0&world_size=2 says. Rank 0 has the results.")
+  private String join;
+
   @Option(names = "--master", description = "Spark's master; by default what spark-submit says.")
   private String master;
 
@@ -98,7 +106,7 @@ abstract class RankCommand implements Callable<Integer> {
 
   /** Returns whether the ranks are tasks of Spark. */
   boolean usesSpark() {
-    return processes == null && threads == null;
+    return processes == null && threads == null && join == null;
   }
 
   /** Returns the number of ranks that was asked for in Spark; null for none in particular. */
@@ -115,10 +123,17 @@ abstract class RankCommand implements Callable<Integer> {
   Ranks place(int tasks) {
     require(
         ranks == null || usesSpark(),
-        "--ranks is for Spark, --processes and --threads are for ranks without: they are mutually"
-            + " exclusive");
+        "--ranks is for Spark, --processes, --threads and --join are for ranks without: they are"
+            + " mutually exclusive");
+    require(
+        join == null || (processes == null && threads == null),
+        "--join is one rank: leave out --processes and --threads");
     require(threads == null || threads >= 1, "--threads must be 1 or more");
     require(processes == null || processes >= 1, "--processes must be 1 or more");
+    if (join != null) {
+      check(settings()::check);
+      return JoinedRank.join(join, settings());
+    }
     if (processes != null) {
       List<String> arguments = spec.commandLine().getParseResult().originalArgs();
       return new ProcessRanks(processes, threads(), settings(), getClass(), arguments);

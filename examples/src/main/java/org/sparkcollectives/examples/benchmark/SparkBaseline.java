@@ -55,6 +55,7 @@ final class SparkBaseline {
               ranks,
               count,
               nanos,
+              null,
               null));
     }
   }

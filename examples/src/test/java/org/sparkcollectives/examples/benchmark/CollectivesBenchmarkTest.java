@@ -9,6 +9,7 @@ import java.awt.image.BufferedImage;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -162,6 +163,20 @@ class CollectivesBenchmarkTest {
   }
 
   @Test
+  void ranksThatJoinEachOtherAreMeasured() throws IOException {
+    String url;
+    try (ServerSocket free = new ServerSocket(0)) {
+      url = "--join=tcp://127.0.0.1:" + free.getLocalPort() + "?rank=0&world_size=1";
+    }
+    assertThat(execute(url, "--operation=all-reduce")).as(errors.toString()).isZero();
+    assertThat(wrongElements(results())).isZero();
+    assertThat(results().get("ranks").asInt()).isEqualTo(1);
+    for (JsonNode each : results().get("results")) {
+      assertThat(each.get("cpuMicros").asDouble()).isNotNegative();
+    }
+  }
+
+  @Test
   void resultsThatAreWrongAreCountedAndEndInAnError() throws IOException {
     // The fake backend moves nothing.
     int status = execute("--threads=2", "--set=spark.collectives.backend=fake");
@@ -214,7 +229,8 @@ class CollectivesBenchmarkTest {
             + " spark.collectives.tiemout",
         "--threads=2 --transports=pigeon | pigeon",
         "--threads=2 --operation=all-reduced | 'all-reduced' is none of all-reduce, reduce",
-        "--threads=2 --ranks=2 | mutually exclusive"
+        "--threads=2 --ranks=2 | mutually exclusive",
+        "--threads=2 --join=env:// | --join is one rank"
       })
   void badOptionsAreRefused(String options, String message) {
     assertThat(execute(options.split(" ", -1))).isEqualTo(2);

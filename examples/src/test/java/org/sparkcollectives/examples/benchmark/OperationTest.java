@@ -78,7 +78,7 @@ class OperationTest {
     for (int i = 0; i < nanos.length; i++) {
       nanos[i] = 1000L * (nanos.length - i);
     }
-    Measurement measured = Measurement.of("ours", plan, 4, 1_000_000, nanos, 3L);
+    Measurement measured = Measurement.of("ours", plan, 4, 1_000_000, nanos, null, 3L);
     assertThat(measured.medianMicros()).isEqualTo(100.5);
     assertThat(measured.minMicros()).isEqualTo(1);
     assertThat(measured.p90Micros()).isEqualTo(180);

@@ -55,6 +55,15 @@ class ShellSamplesTest {
           "start-connect-server.sh",
           "tar");
 
+  /** Programs of our own in Python, in the folder of the comparison. */
+  private static final Map<String, String> COMPARISONS =
+      Map.of(
+          "examples/comparison", "compare.py",
+          "examples/hosts", "cluster.py",
+          "examples/hosts-benchmark", "several_hosts.py");
+
+  private static final Path COMPARISON = Sample.ROOT.resolve("examples/src/main/comparison");
+
   private static final Pattern COMPARISON_OPTION =
       Pattern.compile("add_argument\\(\"(--[a-z-]+)\"");
 
@@ -81,9 +90,9 @@ class ShellSamplesTest {
     Class<?> program = PROGRAMS.get(local(command.program()));
     if (program != null) {
       parse(program, command.arguments());
-    } else if (local(command.program()).equals("examples/comparison")) {
+    } else if (COMPARISONS.containsKey(local(command.program()))) {
       String source =
-          Files.readString(Sample.ROOT.resolve("examples/src/main/comparison/compare.py"));
+          Files.readString(COMPARISON.resolve(COMPARISONS.get(local(command.program()))));
       Set<String> known =
           COMPARISON_OPTION
               .matcher(source)

@@ -1,4 +1,4 @@
-"""Runs a Spark application on a standalone cluster of two hosts, which are namespaces of this machine; see examples/two-hosts."""
+"""Runs a Spark application on a standalone cluster of hosts, which are namespaces of this machine; see examples/hosts."""
 
 import argparse
 import os
@@ -14,7 +14,7 @@ LIMIT_SECONDS = 60
 
 
 class Cluster:
-    """Spark's standalone cluster with a worker of one core on each of two hosts, for as long as the ``with`` block lasts."""
+    """Spark's standalone cluster with a worker of one core on each host, for as long as the ``with`` block lasts."""
 
     def __init__(self, hosts, spark_home, memory):
         self.hosts, self.spark_home, self.memory = hosts, spark_home, memory
@@ -24,7 +24,7 @@ class Cluster:
     def __enter__(self):
         try:
             self._start(0, "master.Master", "--host", self.hosts.address(0), "--port", str(MASTER_PORT), "--webui-port", "0")
-            for host in (0, 1):
+            for host in range(self.hosts.count):
                 options = ["--host", self.hosts.address(host), "--cores", "1", "--memory", self.memory, "--webui-port", "0"]
                 self._start(host, "worker.Worker", *options, self.url)
         except BaseException:
@@ -61,16 +61,21 @@ class Cluster:
 
 def main():
     parser = argparse.ArgumentParser(
-        prog="two-hosts", description="Runs a command on the first of two hosts, with Spark's standalone cluster on both of them.")
-    parser.add_argument("--mbit", type=int, help="the bandwidth between the hosts in Mbit/s (default: as fast as memory)")
+        prog="hosts", description="Runs a command on the first of several hosts, with Spark's standalone cluster on all of them.")
+    parser.add_argument("--hosts", type=int, default=2, help="how many, 2 to 16 (default %(default)s)")
+    parser.add_argument("--mbit", type=int, help="the bandwidth of each host's cable in Mbit/s (default: as fast as memory)")
+    parser.add_argument("--delay", type=float, default=0, help="milliseconds from one host to another (default %(default)s)")
+    parser.add_argument("--loss", type=float, default=0, help="the percentage of lost packets (default %(default)s)")
     parser.add_argument("--memory", default="2g", help="the memory of a worker (default %(default)s)")
     parser.add_argument("command", nargs=argparse.REMAINDER, help="the command; {master} stands for the URL of the cluster")
     chosen = parser.parse_args()
     if not chosen.command:
         parser.error("name a command")
+    if not places.Hosts.FEWEST <= chosen.hosts <= places.Hosts.MOST:
+        parser.error("--hosts must be 2 to 16")
     import pyspark
 
-    with places.TwoHosts(chosen.mbit) as hosts, Cluster(hosts, os.path.dirname(pyspark.__file__), chosen.memory) as cluster:
+    with places.Hosts(chosen.hosts, chosen.mbit, delay=chosen.delay, loss=chosen.loss) as hosts, Cluster(hosts, os.path.dirname(pyspark.__file__), chosen.memory) as cluster:
         environment = dict(os.environ, SPARK_LOCAL_IP=hosts.address(0))
         command = [word.replace("{master}", cluster.url) for word in chosen.command]
         return subprocess.call(hosts.command(0, command), env=environment)
