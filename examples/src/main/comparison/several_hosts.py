@@ -143,8 +143,12 @@ class Pause:
         """Whether the host of a process has connections to others besides the store's."""
         found = 0
         for table in ("tcp", "tcp6"):
-            with open(f"/proc/{pid}/net/{table}", encoding="ascii") as lines:
-                found += sum(line.split()[3] == self._ESTABLISHED for line in list(lines)[1:])
+            try:
+                with open(f"/proc/{pid}/net/{table}", encoding="ascii") as lines:
+                    found += sum(line.split()[3] == self._ESTABLISHED for line in list(lines)[1:])
+            except OSError:
+                # The process has ended, or there is no IPv6.
+                pass
         return found > 1
 
     def _processes(self):
