@@ -117,8 +117,8 @@ final class AlgorithmTable {
                 messages(new FlatAllReduce(scratch), MESH, AT_MOST_256_KIB),
                 messages(new DirectAllReduce(scratch), MESH),
                 messages(new RecursiveDoublingAllReduce(scratch), IN_PLACE, AT_MOST_256_KIB),
-                messages(new HalvingDoublingAllReduce(), IN_PLACE),
-                messages(new RingAllReduce(), IN_PLACE)),
+                messages(new HalvingDoublingAllReduce(scratch), IN_PLACE),
+                messages(new RingAllReduce(scratch), IN_PLACE)),
             List.of(hierarchical(new HierarchicalAllReduce(phases, between), NODES)));
     reduce =
         new AlgorithmRows<>(
@@ -225,7 +225,7 @@ final class AlgorithmTable {
         Kind.MESSAGES,
         algorithm.getClass().getSimpleName(),
         algorithm,
-        s -> s.model().seconds(algorithm.cost(s.ranks(), s.shape().bytes())),
+        s -> s.model().seconds(algorithm.cost(s.ranks(), s.shape())),
         List.of(conditions));
   }
 

@@ -78,8 +78,29 @@ public interface Call<C extends Call<C>> {
     throw new UnsupportedOperationException(this + " cannot be cut");
   }
 
-  /** Reduces {@code tensor} in place on all ranks. */
-  record AllReduce(HostTensor tensor, ReduceKernel kernel) implements Call<AllReduce> {
+  /**
+   * Reduces a contribution of each rank to the same result on all.
+   *
+   * @param tensor gets the result
+   * @param contribution may be changed; {@code tensor} itself where the reduction is in place
+   */
+  record AllReduce(HostTensor tensor, HostTensor contribution, ReduceKernel kernel)
+      implements Call<AllReduce> {
+
+    /** Creates a call that reduces {@code tensor} in place. */
+    AllReduce(HostTensor tensor, ReduceKernel kernel) {
+      this(tensor, tensor, kernel);
+    }
+
+    /** Returns whether the result replaces the contribution. */
+    boolean isInPlace() {
+      return tensor == contribution;
+    }
+
+    /** Returns whether the contribution becomes first the sum and then the result. */
+    boolean addsUpInResult() {
+      return isInPlace() && kernel.reducesInPlace();
+    }
 
     @Override
     public OpType type() {
@@ -88,7 +109,7 @@ public interface Call<C extends Call<C>> {
 
     @Override
     public Shape shape() {
-      return Shape.ofReduction(tensor.byteSize(), kernel);
+      return Shape.ofReduction(contribution.byteSize(), kernel);
     }
 
     @Override
@@ -98,7 +119,10 @@ public interface Call<C extends Call<C>> {
 
     @Override
     public AllReduce piece(int index, int count) {
-      return new AllReduce(Chunks.part(tensor, index, count), kernel);
+      HostTensor piece = Chunks.part(tensor, index, count);
+      return isInPlace()
+          ? new AllReduce(piece, kernel)
+          : new AllReduce(piece, Chunks.part(contribution, index, count), kernel);
     }
   }
 

@@ -79,15 +79,16 @@ final class Chunks {
 
   /** Returns neighbouring parts of a tensor that was cut, as one. */
   HostTensor range(int first, int length) {
-    long from = 0;
-    for (int i = 0; i < first; i++) {
-      from += chunks[i].count();
-    }
+    return whole.slice(count(0, first), count(first, length));
+  }
+
+  /** Returns the number of elements of neighbouring parts. */
+  long count(int first, int length) {
     long count = 0;
     for (int i = first; i < first + length; i++) {
       count += chunks[i].count();
     }
-    return whole.slice(from, count);
+    return count;
   }
 
   /** Returns all parts, in rank order. */

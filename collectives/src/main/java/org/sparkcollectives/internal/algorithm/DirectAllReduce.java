@@ -20,16 +20,23 @@ final class DirectAllReduce implements MessageAlgorithm<Call.AllReduce> {
 
   @Override
   public Cost cost(int ranks, long bytes) {
-    return new Cost(2, 2L * (ranks - 1), 2 * bytes * (ranks - 1) / ranks, ranks - 1);
+    return cost(ranks, Shape.ofParts(bytes, true));
+  }
+
+  @Override
+  public Cost cost(int ranks, Shape shape) {
+    long bytes = (shape.bytes() + shape.results()) * (ranks - 1) / ranks;
+    return new Cost(2, 2L * (ranks - 1), bytes, ranks - 1);
   }
 
   @Override
   public void run(Peers peers, Call.AllReduce call) {
-    HostTensor tensor = call.tensor();
+    HostTensor contribution = call.contribution();
     ReduceKernel kernel = call.kernel();
-    Chunks chunks = Chunks.of(tensor, peers.size());
-    kernel.premultiply(tensor, 0, tensor.count());
-    DirectReduceScatter.reduce(peers, chunks.at(peers.rank()), chunks, kernel, scratch);
+    Chunks contributions = Chunks.of(contribution, peers.size());
+    Chunks chunks = call.isInPlace() ? contributions : Chunks.of(call.tensor(), peers.size());
+    kernel.premultiply(contribution, 0, contribution.count());
+    DirectReduceScatter.reduce(peers, chunks.at(peers.rank()), contributions, kernel, scratch);
     int rank = peers.rank();
     int n = peers.size();
     for (int distance = 1; distance < n; distance++) {

@@ -10,7 +10,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * every step.
  *
  * <p>Steps: 1. Bytes sent by each rank: all parts but one, to all others at once. Scratch: one part
- * in the accumulator's type, if that is another than the input's.
+ * in the accumulator's type, if that is another than the result's.
  */
 final class DirectReduceScatter implements MessageAlgorithm<Call.ReduceScatter> {
 
@@ -43,7 +43,7 @@ final class DirectReduceScatter implements MessageAlgorithm<Call.ReduceScatter> 
     }
     HostTensor own = input.at(rank);
     HostTensor accumulator =
-        kernel.reducesInPlace()
+        kernel.resultType() == kernel.accumulatorType()
             ? output
             : scratch.piece(kernel.accumulatorType(), 0, output.count());
     if (!accumulator.isSameMemoryAs(own)) {

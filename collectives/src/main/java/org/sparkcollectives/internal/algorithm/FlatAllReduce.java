@@ -27,17 +27,17 @@ final class FlatAllReduce implements MessageAlgorithm<Call.AllReduce> {
 
   @Override
   public void run(Peers peers, Call.AllReduce call) {
-    HostTensor tensor = call.tensor();
+    HostTensor contribution = call.contribution();
     ReduceKernel kernel = call.kernel();
     int rank = peers.rank();
     int n = peers.size();
-    kernel.premultiply(tensor, 0, tensor.count());
+    kernel.premultiply(contribution, 0, contribution.count());
     List<HostTensor> all = new ArrayList<>(n);
     for (int peer = 0; peer < n; peer++) {
       all.add(
           peer == rank
-              ? scratch.copy(peer, tensor)
-              : scratch.piece(tensor.dtype(), peer, tensor.count()));
+              ? own(rank, call)
+              : scratch.piece(contribution.dtype(), peer, contribution.count()));
     }
     for (int distance = 1; distance < n; distance++) {
       peers.pair((rank + distance) % n).send(all.get(rank));
@@ -46,7 +46,13 @@ final class FlatAllReduce implements MessageAlgorithm<Call.AllReduce> {
       int peer = Math.floorMod(rank - distance, n);
       peers.pair(peer).receive(all.get(peer));
     }
-    new TileReduction(kernel).run(tensor, all.get(0), all.subList(1, n), (offset, count) -> {});
+    new TileReduction(kernel)
+        .run(call.tensor(), all.get(0), all.subList(1, n), (offset, count) -> {});
     peers.flush();
+  }
+
+  /** Returns what this rank sends, apart from the result, which is written while it is sent. */
+  private HostTensor own(int rank, Call.AllReduce call) {
+    return call.isInPlace() ? scratch.copy(rank, call.contribution()) : call.contribution();
   }
 }

@@ -10,46 +10,116 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * on the same way back. Ranks beyond a power of two hand their tensor to another first.
  *
  * <p>Steps: 2 log2 n, and 2 where n is no power of two. Bytes sent by each rank: 2(p-1)/p of the
- * tensor for p ranks, and the tensor where n is no power of two. For reductions in place.
+ * tensor for p ranks, and the tensor where n is no power of two.
  */
 final class HalvingDoublingAllReduce implements MessageAlgorithm<Call.AllReduce> {
 
+  private final Scratch scratch;
+
+  HalvingDoublingAllReduce(Scratch scratch) {
+    this.scratch = scratch;
+  }
+
   @Override
   public Cost cost(int ranks, long bytes) {
+    return cost(ranks, Shape.ofParts(bytes, true));
+  }
+
+  @Override
+  public Cost cost(int ranks, Shape shape) {
     PowerOfTwo core = PowerOfTwo.within(ranks);
-    int folding = core.isAll() ? 0 : 1;
-    long exchanged = 2 * bytes * (core.size() - 1) / core.size();
-    return new Cost(
-        2L * core.steps() + 2L * folding, 2L * core.steps() + folding, exchanged + folding * bytes);
+    int p = core.size();
+    long collected = shape.results() * (p - 1) / p;
+    return core.isAll()
+        ? new Cost(
+            2L * core.steps(),
+            2L * core.steps(),
+            shape.bytes() / 2 + shape.accumulated() * (p - 2) / (2L * p) + collected)
+        : new Cost(
+            2L * core.steps() + 2,
+            2L * core.steps() + 1,
+            shape.accumulated() * (p - 1) / p + collected + shape.results());
   }
 
   @Override
   public void run(Peers peers, Call.AllReduce call) {
-    HostTensor tensor = call.tensor();
+    HostTensor contribution = call.contribution();
     ReduceKernel kernel = call.kernel();
-    kernel.premultiply(tensor, 0, tensor.count());
+    kernel.premultiply(contribution, 0, contribution.count());
     PowerOfTwo core = PowerOfTwo.within(peers.size());
-    core.fold(peers, tensor, kernel);
-    if (core.contains(peers.rank())) {
-      exchange(peers, tensor, kernel, core.size());
+    if (!core.contains(peers.rank())) {
+      core.fold(peers, contribution, contribution, kernel);
+    } else if (core.isAll() && core.size() > 1) {
+      exchange(peers, call, core.size(), null);
+    } else {
+      Sums sums = Sums.of(call, 0, contribution.count(), scratch);
+      core.fold(peers, contribution, sums.of(0, contribution.count()), kernel);
+      exchange(peers, call, core.size(), sums);
     }
-    core.unfold(peers, tensor);
+    core.unfold(peers, call.tensor());
   }
 
-  private static void exchange(Peers peers, HostTensor tensor, ReduceKernel kernel, int p) {
+  /**
+   * The sums of some elements.
+   *
+   * @param first the number of the element in the call's tensor that they begin with
+   */
+  private record Sums(HostTensor memory, long first) {
+
+    /** Begins with the contributions. */
+    static Sums of(Call.AllReduce call, long from, long count, Scratch scratch) {
+      ReduceKernel kernel = call.kernel();
+      if (kernel.reducesInPlace()) {
+        return new Sums(call.contribution(), 0);
+      }
+      HostTensor memory = scratch.piece(kernel.accumulatorType(), 0, count);
+      kernel.load(memory, 0, call.contribution(), from, count);
+      return new Sums(memory, from);
+    }
+
+    HostTensor of(long from, long count) {
+      return memory.slice(from - first, count);
+    }
+
+    HostTensor of(Chunks chunks, int firstChunk, int length) {
+      return of(chunks.count(0, firstChunk), chunks.count(firstChunk, length));
+    }
+  }
+
+  /**
+   * Reduces the tensors of the core.
+   *
+   * @param folded the sums with the contributions of those beyond the core; null if there are none
+   */
+  private void exchange(Peers peers, Call.AllReduce call, int p, Sums folded) {
     int rank = peers.rank();
-    Chunks chunks = Chunks.of(tensor, p);
+    ReduceKernel kernel = call.kernel();
+    Chunks contributions = Chunks.of(call.contribution(), p);
+    Sums sums = folded;
     int first = 0;
     for (int half = p / 2; half >= 1; half /= 2) {
       boolean upper = (rank & half) != 0;
       int kept = upper ? first + half : first;
       int given = upper ? first : first + half;
-      peers.pair(rank ^ half).send(chunks.range(given, half));
-      peers.pair(rank ^ half).receiveAndReduce(chunks.range(kept, half), kernel);
+      if (sums == null) {
+        // Contributions to which nothing was added are sent as they are.
+        peers.pair(rank ^ half).send(contributions.range(given, half));
+        long start = contributions.count(0, kept);
+        sums = Sums.of(call, start, contributions.count(kept, half), scratch);
+        peers.pair(rank ^ half).receiveAndReduce(sums.of(contributions, kept, half), kernel);
+      } else {
+        peers.pair(rank ^ half).send(sums.of(contributions, given, half));
+        peers
+            .pair(rank ^ half)
+            .receiveAndReduce(
+                sums.of(contributions, kept, half), PartialReduction.ofSums(kernel));
+      }
       first = kept;
     }
+    Chunks chunks = call.isInPlace() ? contributions : Chunks.of(call.tensor(), p);
     HostTensor own = chunks.at(rank);
-    kernel.finish(own, 0, own, 0, own.count(), peers.size());
+    HostTensor sum = call.addsUpInResult() ? own : sums.of(contributions, rank, 1);
+    kernel.finish(own, 0, sum, 0, own.count(), peers.size());
     for (int half = 1; half < p; half *= 2) {
       int partnersFirst = first ^ half;
       // What was given away before may still be on its way out of the memory that comes back.

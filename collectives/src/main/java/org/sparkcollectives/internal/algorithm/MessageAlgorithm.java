@@ -10,4 +10,14 @@ interface MessageAlgorithm<C> extends Algorithm<C> {
    * @param bytes the size of the tensor, or of all parts together
    */
   Cost cost(int ranks, long bytes);
+
+  /**
+   * Returns what a call costs whose contributions, sums and results may have elements of different
+   * sizes.
+   *
+   * @param ranks 2 or more
+   */
+  default Cost cost(int ranks, Shape shape) {
+    return cost(ranks, shape.bytes());
+  }
 }

@@ -1,5 +1,6 @@
 package org.sparkcollectives.internal.algorithm;
 
+import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.internal.kernel.ReduceKernel;
 import org.sparkcollectives.internal.kernel.ReduceKernels;
@@ -17,6 +18,14 @@ record PartialReduction(ReduceKernel kernel) implements WrappedKernel {
     return ReduceKernels.of(ofAccumulators(kernel.op()), kernel.accumulatorType());
   }
 
+  /**
+   * Returns the kernel that reduces the sums of several ranks, where {@code kernel} reduces the
+   * contribution of one.
+   */
+  static ReduceKernel ofSums(ReduceKernel kernel) {
+    return kernel.reducesInPlace() ? kernel : ofAccumulators(kernel);
+  }
+
   private static ReduceOp ofAccumulators(ReduceOp op) {
     return switch (op.kind()) {
       case AVG, PREMUL_SUM -> ReduceOp.SUM;
@@ -27,6 +36,11 @@ record PartialReduction(ReduceKernel kernel) implements WrappedKernel {
   @Override
   public ReduceOp op() {
     return ofAccumulators(kernel.op());
+  }
+
+  @Override
+  public DType resultType() {
+    return accumulatorType();
   }
 
   @Override

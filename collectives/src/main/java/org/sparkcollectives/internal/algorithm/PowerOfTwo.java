@@ -30,14 +30,17 @@ record PowerOfTwo(int size, int all) {
     return Integer.numberOfTrailingZeros(size);
   }
 
-  /** The others hand their tensors to those that stand in for them. */
-  void fold(Peers peers, HostTensor tensor, ReduceKernel kernel) {
+  /**
+   * The others hand their contributions to those that stand in for them, which add them to their
+   * {@code sum}.
+   */
+  void fold(Peers peers, HostTensor contribution, HostTensor sum, ReduceKernel kernel) {
     int rank = peers.rank();
     if (!contains(rank)) {
-      peers.pair(rank - size).send(tensor);
+      peers.pair(rank - size).send(contribution);
       peers.flush();
     } else if (rank + size < all) {
-      peers.pair(rank + size).receiveAndReduce(tensor, kernel);
+      peers.pair(rank + size).receiveAndReduce(sum, kernel);
     }
   }
 

@@ -23,28 +23,46 @@ final class RecursiveDoublingAllReduce implements MessageAlgorithm<Call.AllReduc
 
   @Override
   public Cost cost(int ranks, long bytes) {
+    return cost(ranks, Shape.ofParts(bytes, true));
+  }
+
+  @Override
+  public Cost cost(int ranks, Shape shape) {
     PowerOfTwo core = PowerOfTwo.within(ranks);
-    // A rank that stands in for another sends one more, the result.
-    int sent = core.steps() + (core.isAll() ? 0 : 1);
-    return new Cost(core.steps() + (core.isAll() ? 0 : 2), sent, sent * bytes);
+    int steps = core.steps();
+    return core.isAll()
+        ? new Cost(steps, steps, shape.bytes() + (steps - 1) * shape.accumulated())
+        // A rank that stands in for another sends one more, the result.
+        : new Cost(steps + 2, steps + 1, steps * shape.accumulated() + shape.results());
   }
 
   @Override
   public void run(Peers peers, Call.AllReduce call) {
     HostTensor tensor = call.tensor();
     ReduceKernel kernel = call.kernel();
-    kernel.premultiply(tensor, 0, tensor.count());
+    HostTensor contribution = call.contribution();
+    kernel.premultiply(contribution, 0, contribution.count());
     PowerOfTwo core = PowerOfTwo.within(peers.size());
-    core.fold(peers, tensor, kernel);
+    HostTensor sum = contribution;
+    if (core.contains(peers.rank()) && !kernel.reducesInPlace()) {
+      sum = scratch.piece(kernel.accumulatorType(), 1, contribution.count());
+      kernel.load(sum, 0, contribution, 0, contribution.count());
+    }
+    core.fold(peers, contribution, sum, kernel);
     if (core.contains(peers.rank())) {
+      // A contribution to which nothing was added is sent as it is.
+      boolean added = !core.isAll() || kernel.reducesInPlace();
       for (int distance = 1; distance < core.size(); distance *= 2) {
-        HostTensor own = scratch.copy(0, tensor);
+        HostTensor own = added ? scratch.copy(0, sum) : contribution;
         peers.pair(peers.rank() ^ distance).send(own);
-        peers.pair(peers.rank() ^ distance).receiveAndReduce(tensor, kernel);
+        peers
+            .pair(peers.rank() ^ distance)
+            .receiveAndReduce(sum, added ? PartialReduction.ofSums(kernel) : kernel);
         // The scratch is written again in the next step.
         peers.flush();
+        added = true;
       }
-      kernel.finish(tensor, 0, tensor, 0, tensor.count(), peers.size());
+      kernel.finish(tensor, 0, sum, 0, tensor.count(), peers.size());
     }
     core.unfold(peers, tensor);
   }

@@ -25,7 +25,11 @@ final class Slices {
    * none have an empty one.
    */
   static Chunks of(Hierarchy hierarchy, HostTensor tensor, int root) {
-    int count = count(hierarchy.locality(), tensor.byteSize());
+    return of(hierarchy, tensor, root, count(hierarchy.locality(), tensor.byteSize()));
+  }
+
+  /** Returns them where the tensor is cut in {@code count}. */
+  static Chunks of(Hierarchy hierarchy, HostTensor tensor, int root, int count) {
     HostTensor[] owned = new HostTensor[hierarchy.intraNode().size()];
     for (int index = 0; index < owned.length; index++) {
       int group = hierarchy.crossNodeGroup(index, root);

@@ -22,7 +22,9 @@ final class TileReduction {
     this.kernel = kernel;
     this.tile = TILE_BYTES / kernel.accumulatorType().bytes();
     this.accumulator =
-        kernel.reducesInPlace() ? null : HostTensor.allocate(kernel.accumulatorType(), tile);
+        kernel.reducesInPlace() && kernel.resultType() == kernel.accumulatorType()
+            ? null
+            : HostTensor.allocate(kernel.accumulatorType(), tile);
   }
 
   /** Receives each tile when it is reduced. */

@@ -28,6 +28,11 @@ interface WrappedKernel extends ReduceKernel {
   }
 
   @Override
+  default DType resultType() {
+    return kernel().resultType();
+  }
+
+  @Override
   default void premultiply(HostTensor input, long offset, long count) {
     kernel().premultiply(input, offset, count);
   }

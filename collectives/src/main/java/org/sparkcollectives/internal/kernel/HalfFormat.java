@@ -6,7 +6,7 @@ import org.sparkcollectives.Float16;
 
 /** The two 16-bit floating-point formats, tile by tile. */
 enum HalfFormat {
-  FLOAT16 {
+  FLOAT16(0x7c00) {
     @Override
     void widen(short[] halves, float[] floats, int length) {
       for (int i = 0; i < length; i++) {
@@ -22,7 +22,7 @@ enum HalfFormat {
     }
   },
 
-  BFLOAT16 {
+  BFLOAT16(0x7f80) {
     @Override
     void widen(short[] halves, float[] floats, int length) {
       for (int i = 0; i < length; i++) {
@@ -37,6 +37,17 @@ enum HalfFormat {
       }
     }
   };
+
+  private final int infinity;
+
+  HalfFormat(int infinity) {
+    this.infinity = infinity;
+  }
+
+  /** Returns the bits of infinity, above which without a sign are those of NaNs. */
+  int infinity() {
+    return infinity;
+  }
 
   /** Converts the first {@code length} slots exactly. */
   abstract void widen(short[] halves, float[] floats, int length);

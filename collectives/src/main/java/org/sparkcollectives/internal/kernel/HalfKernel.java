@@ -9,7 +9,8 @@ import org.sparkcollectives.spi.tensor.HostTensor;
 import org.sparkcollectives.spi.tensor.TilePool;
 
 /**
- * A reduction of 16-bit floating-point numbers in float32 accumulators, rounded once at the end.
+ * A sum or product of 16-bit floating-point numbers in float32 accumulators, rounded once at the
+ * end.
  */
 final class HalfKernel implements ReduceKernel {
 

@@ -14,8 +14,9 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * on the outcome. The caller chooses the order of the contributions, which decides the bits of a
  * floating-point result.
  *
- * <p>The half types accumulate in float32 and are rounded once, in {@link #finish}: there {@link
- * #accumulatorType()} differs from {@link #inputType()}.
+ * <p>Sums and products of the half types accumulate in float32 and are rounded once, in {@link
+ * #finish}: there {@link #accumulatorType()} differs from {@link #inputType()}. A minimum or
+ * maximum is one of its contributions, and rounds nothing.
  *
  * <p>A tensor of another type, a range outside of a tensor, or a source that is too short is an
  * {@link IllegalArgumentException}, and nothing is written.
@@ -32,14 +33,19 @@ public interface ReduceKernel {
     return op().kind() == ReduceOp.Kind.PREMUL_SUM;
   }
 
-  /** Returns the type of the contributions and of the result. */
+  /** Returns the type of the contributions. */
   DType inputType();
 
   /** Returns the type in which contributions are added up. */
   DType accumulatorType();
 
+  /** Returns the type of what {@link #finish} writes. */
+  default DType resultType() {
+    return inputType();
+  }
+
   /**
-   * Returns whether the accumulator's type is the input's, so that a tensor can be its own
+   * Returns whether the accumulator's type is the input's, so that a contribution can be its own
    * accumulator.
    */
   default boolean reducesInPlace() {

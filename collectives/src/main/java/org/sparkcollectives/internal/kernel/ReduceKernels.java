@@ -63,8 +63,8 @@ public final class ReduceKernels {
       case INT16 -> integers(op, dtype, short[].class, ShortLoops.reduction(kind));
       case INT32 -> integers(op, dtype, int[].class, IntLoops.reduction(kind));
       case INT64 -> integers(op, dtype, long[].class, LongLoops.reduction(kind));
-      case FLOAT16 -> new HalfKernel(HalfFormat.FLOAT16, op);
-      case BFLOAT16 -> new HalfKernel(HalfFormat.BFLOAT16, op);
+      case FLOAT16 -> halves(op, HalfFormat.FLOAT16);
+      case BFLOAT16 -> halves(op, HalfFormat.BFLOAT16);
       case FLOAT32, COMPLEX64 ->
           new SameTypeKernel<>(
               dtype,
@@ -88,6 +88,18 @@ public final class ReduceKernels {
   private static <A> ReduceKernel integers(
       ReduceOp op, DType dtype, Class<A> arrayClass, ArrayReduction<A> reduction) {
     return new SameTypeKernel<>(dtype, arrayClass, reduction, op, null, null);
+  }
+
+  private static ReduceKernel halves(ReduceOp op, HalfFormat format) {
+    return HalfExtremes.include(op.kind())
+        ? new SameTypeKernel<>(
+            format.dtype(),
+            short[].class,
+            HalfExtremes.reduction(format, op.kind()),
+            op,
+            null,
+            null)
+        : new HalfKernel(format, op);
   }
 
   private static String refusal(ReduceOp op, DType dtype) {

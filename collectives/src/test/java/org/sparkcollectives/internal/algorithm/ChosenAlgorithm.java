@@ -67,7 +67,7 @@ final class ChosenAlgorithm {
   /** Returns what that costs. */
   static Cost costOfAllReduce(PathCosts costs, int ranks, long bytes, ReduceKernel kernel) {
     return ((MessageAlgorithm<Call.AllReduce>) allReduce(costs, ranks, bytes, kernel).algorithm())
-        .cost(ranks, bytes);
+        .cost(ranks, Shape.ofReduction(bytes, kernel));
   }
 
   /** Ends an operation that has begun. */

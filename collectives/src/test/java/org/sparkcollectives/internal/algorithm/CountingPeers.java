@@ -38,6 +38,7 @@ final class CountingPeers implements Peers {
   private final Pair[] pairs;
   private final Progress progress = new Progress(new EventCount(Duration.ZERO), NEVER);
   private final boolean[] used;
+  private final long[] bytesTo;
   private Optional<Hierarchy> hierarchy = Optional.empty();
   private long messages;
   private long bytes;
@@ -48,6 +49,7 @@ final class CountingPeers implements Peers {
     this.rank = rank;
     this.pairs = new Pair[size];
     this.used = new boolean[size];
+    this.bytesTo = new long[size];
     group.join(rank, progress);
     for (int peer = 0; peer < size; peer++) {
       pairs[peer] =
@@ -72,6 +74,11 @@ final class CountingPeers implements Peers {
   /** Whether this rank has sent to a peer, or received from it. */
   boolean uses(int peer) {
     return used[peer];
+  }
+
+  /** The bytes of the messages that this rank has sent to a peer. */
+  long bytesTo(int peer) {
+    return bytesTo[peer];
   }
 
   /** The messages that this rank has sent. */
@@ -144,6 +151,7 @@ final class CountingPeers implements Peers {
     public void send(HostTensor tensor) {
       messages++;
       bytes += tensor.byteSize();
+      bytesTo[peer()] += tensor.byteSize();
       used[peer()] = true;
       pair.send(tensor);
     }
@@ -164,7 +172,7 @@ final class CountingPeers implements Peers {
     @Override
     public void receiveAndReduce(HostTensor accumulator, ReduceKernel kernel) {
       received++;
-      receivedBytes += accumulator.byteSize();
+      receivedBytes += accumulator.count() * kernel.inputType().bytes();
       used[peer()] = true;
       pair.receiveAndReduce(accumulator, kernel);
     }

@@ -92,8 +92,8 @@ record SimulatedAlgorithm(String name, int largest, Prediction prediction, Run r
         allReduce(new FlatAllReduce(scratch), 100),
         allReduce(new DirectAllReduce(scratch), 100),
         allReduce(new RecursiveDoublingAllReduce(scratch), ALL),
-        allReduce(new HalvingDoublingAllReduce(), ALL),
-        allReduce(new RingAllReduce(), RINGS),
+        allReduce(new HalvingDoublingAllReduce(scratch), ALL),
+        allReduce(new RingAllReduce(scratch), RINGS),
         new SimulatedAlgorithm(
             "DirectReduceScatter",
             100,
