@@ -241,14 +241,16 @@ class NamedAlgorithmsTest {
   void aCoalescedAllReduceIsRefusedLikeItsParts() {
     GroupRuns.run(
         2,
-        GroupOptions.defaults().withTransports("tcp").withAlgorithms("RingAllReduce"),
+        GroupOptions.defaults().withTransports("tcp").withAlgorithms("PairwiseAllReduce"),
         group -> {
-          List<Tensor> halves =
-              List.of(Tensor.allocate(DType.FLOAT16, 4), Tensor.allocate(DType.FLOAT16, 8));
+          List<Tensor> floats =
+              List.of(Tensor.allocate(DType.FLOAT32, 4), Tensor.allocate(DType.FLOAT32, 8));
           assertThatIllegalArgumentException()
-              .isThrownBy(() -> group.allReduceCoalesced(halves, ReduceOp.SUM))
-              .withMessageContaining("would round at every step")
-              .withMessageEndingWith("These fit: FlatAllReduce, DirectAllReduce");
+              .isThrownBy(() -> group.allReduceCoalesced(floats, ReduceOp.SUM))
+              .withMessageContaining("only pays where elements are added up in a wider type")
+              .withMessageEndingWith(
+                  "These fit: FlatAllReduce, DirectAllReduce, RecursiveDoublingAllReduce,"
+                      + " HalvingDoublingAllReduce, RingAllReduce");
           return null;
         });
   }

@@ -68,15 +68,30 @@ final class AlgorithmTable {
       need("needs nodes of several ranks", s -> s.hierarchy().isPresent());
   private static final Condition NODES_SHARE_HEAP =
       need("needs several ranks in a JVM", Situation::sharesHeap);
+
+  /**
+   * How many times as many ranks may be connected to each other where sums are wider than elements:
+   * only contributions take few bytes then, and each must reach the rank that adds them up.
+   */
+  private static final int WIDER_MESH = 3;
+
   private static final Condition MESH =
       wish(
           "connects each rank to each, in a group of more ranks than mesh of"
-              + " spark.collectives.cost",
-          s -> s.model().allowsMesh(s.ranks()));
+              + " spark.collectives.cost, or three times as many where elements are added up in a"
+              + " wider type",
+          s ->
+              s.model()
+                  .allowsMesh(
+                      s.shape().widens() ? (s.ranks() + WIDER_MESH - 1) / WIDER_MESH : s.ranks()));
   private static final Condition NO_MESH =
       wish(
           "copies all once more, which a group of so few ranks can do without",
           s -> !s.model().allowsMesh(s.ranks()));
+  private static final Condition UNDIVIDED =
+      wish(
+          "sends what each rank of a node gives to all others, and not their sum",
+          s -> s.hierarchy().isEmpty());
   private static final Condition AT_MOST_256_KIB =
       wish(
           "keeps copies of the tensor, which above 256 KiB costs more than the steps that it saves",
@@ -116,9 +131,10 @@ final class AlgorithmTable {
             List.of(
                 messages(new FlatAllReduce(scratch), MESH, AT_MOST_256_KIB),
                 messages(new DirectAllReduce(scratch), MESH),
-                messages(new RecursiveDoublingAllReduce(scratch), IN_PLACE, AT_MOST_256_KIB),
-                messages(new HalvingDoublingAllReduce(scratch), IN_PLACE),
-                messages(new RingAllReduce(scratch), IN_PLACE)),
+                messages(new PairwiseAllReduce(scratch), WIDER_SUMS, MESH, UNDIVIDED),
+                messages(new RecursiveDoublingAllReduce(scratch), AT_MOST_256_KIB),
+                messages(new HalvingDoublingAllReduce(scratch)),
+                messages(new RingAllReduce(scratch))),
             List.of(hierarchical(new HierarchicalAllReduce(phases, between), NODES)));
     reduce =
         new AlgorithmRows<>(
@@ -134,9 +150,9 @@ final class AlgorithmTable {
             OpType.REDUCE_SCATTER,
             List.of(inSlots(slots::reduceScatter), inMemory(new SharedReduceScatter(), REGION)),
             List.of(
-                messages(new RingReduceScatter(), IN_PLACE),
+                messages(new RingReduceScatter()),
                 messages(new DirectReduceScatter(scratch), MESH),
-                messages(new BruckReduceScatter(scratch), IN_PLACE, NO_MESH, AT_MOST_1_MIB)),
+                messages(new BruckReduceScatter(scratch), NO_MESH, AT_MOST_1_MIB)),
             List.of(
                 hierarchical(new HierarchicalReduceScatter(phases, between), NODES_SHARE_HEAP)));
     allGather =

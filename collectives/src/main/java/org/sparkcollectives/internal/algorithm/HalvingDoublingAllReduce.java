@@ -111,8 +111,7 @@ final class HalvingDoublingAllReduce implements MessageAlgorithm<Call.AllReduce>
         peers.pair(rank ^ half).send(sums.of(contributions, given, half));
         peers
             .pair(rank ^ half)
-            .receiveAndReduce(
-                sums.of(contributions, kept, half), PartialReduction.ofSums(kernel));
+            .receiveAndReduce(sums.of(contributions, kept, half), PartialReduction.ofSums(kernel));
       }
       first = kept;
     }

@@ -14,8 +14,8 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  *
  * <p>Steps: those of an all-reduce of one slice between nodes, and inside 3 waits for all (publish,
  * publish, done). Bytes sent between nodes by each rank: those of an all-reduce of one slice, whose
- * contributions are accumulators. Bytes moved in memory by each rank: its slice, read from all tensors of
- * the node, and the other slices.
+ * contributions are accumulators. Bytes moved in memory by each rank: its slice, read from all
+ * tensors of the node, and the other slices.
  */
 final class HierarchicalAllReduce implements HierarchicalAlgorithm<Call.AllReduce> {
 
@@ -37,7 +37,8 @@ final class HierarchicalAllReduce implements HierarchicalAlgorithm<Call.AllReduc
         ? between + s.inHeap(3, locality.largest() * slice + bytes - slice)
         : between
             + s.intraNode(phases.rows(OpType.REDUCE_SCATTER), s.shape())
-            + s.intraNode(phases.rows(OpType.ALL_GATHER), Shape.ofParts(s.shape().results(), false));
+            + s.intraNode(
+                phases.rows(OpType.ALL_GATHER), Shape.ofParts(s.shape().results(), false));
   }
 
   @Override
@@ -50,9 +51,7 @@ final class HierarchicalAllReduce implements HierarchicalAlgorithm<Call.AllReduc
     int count = Slices.count(hierarchy.locality(), contribution.byteSize());
     Chunks slices = Slices.of(hierarchy, contribution, Hierarchy.NO_ROOT, count);
     Chunks results =
-        call.isInPlace()
-            ? slices
-            : Slices.of(hierarchy, call.tensor(), Hierarchy.NO_ROOT, count);
+        call.isInPlace() ? slices : Slices.of(hierarchy, call.tensor(), Hierarchy.NO_ROOT, count);
     HostTensor own = slices.at(index);
     HostTensor result = results.at(index);
     HostTensor sum =

@@ -11,7 +11,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * first.
  *
  * <p>Steps: log2 n, and 2 where n is no power of two. Bytes sent by each rank: one tensor a step.
- * Scratch: one tensor. For reductions in place.
+ * Scratch: one tensor.
  */
 final class RecursiveDoublingAllReduce implements MessageAlgorithm<Call.AllReduce> {
 

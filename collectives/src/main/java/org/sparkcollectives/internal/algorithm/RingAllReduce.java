@@ -41,15 +41,12 @@ final class RingAllReduce implements MessageAlgorithm<Call.AllReduce> {
       peers.next().send(sum);
       sum = accumulator(kernel, step, contributions.at(rank - step - 1));
       // What comes first is a contribution to which nothing was added.
-      peers
-          .previous()
-          .receiveAndReduce(sum, step == 0 ? kernel : PartialReduction.ofSums(kernel));
+      peers.previous().receiveAndReduce(sum, step == 0 ? kernel : PartialReduction.ofSums(kernel));
     }
     // Each rank now owns the sum of chunk rank + 1; all ranks receive those same bits.
     Chunks chunks = call.isInPlace() ? contributions : Chunks.of(call.tensor(), peers.size());
     HostTensor owned = chunks.at(rank + 1);
-    kernel.finish(
-        owned, 0, call.addsUpInResult() ? owned : sum, 0, owned.count(), peers.size());
+    kernel.finish(owned, 0, call.addsUpInResult() ? owned : sum, 0, owned.count(), peers.size());
     RingAllGather.circulate(peers, chunks, 1);
     peers.flush();
   }

@@ -6,7 +6,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
  * Ring reduce-scatter: the sum of each part travels once around the ring, and ends where it
- * belongs. The parts may differ in size; the input is only read. For reductions in place.
+ * belongs. The parts may differ in size; the input is only read.
  *
  * <p>Steps: n-1. Bytes sent by each rank: all parts but one. Scratch: two of the largest part.
  */
@@ -14,46 +14,56 @@ final class RingReduceScatter implements MessageAlgorithm<Call.ReduceScatter> {
 
   @Override
   public Cost cost(int ranks, long bytes) {
-    return new Cost(ranks - 1, ranks - 1, bytes * (ranks - 1) / ranks);
+    return cost(ranks, Shape.ofParts(bytes, true));
+  }
+
+  @Override
+  public Cost cost(int ranks, Shape shape) {
+    long bytes = (shape.bytes() + shape.accumulated() * (ranks - 2)) / ranks;
+    return new Cost(ranks - 1, ranks - 1, bytes);
   }
 
   @Override
   public void run(Peers peers, Call.ReduceScatter call) {
     HostTensor output = call.output();
-    Chunks input = call.input();
     ReduceKernel kernel = call.kernel();
+    // Accumulators of the input's type are multiplied one by one.
+    Chunks input = kernel.reducesInPlace() ? call.input() : call.input().premultiplied(kernel);
     int rank = peers.rank();
     int n = peers.size();
-    if (n == 1) {
-      output.copyFrom(0, input.at(0), 0, output.count());
-      kernel.premultiply(output, 0, output.count());
-      kernel.finish(output, 0, output, 0, output.count(), 1);
-      return;
-    }
+    boolean addsUpInOutput = kernel.resultType() == kernel.accumulatorType();
     // What one step adds up is what the next one sends, hence two: one fills while one leaves.
     HostTensor[] scratch = {
-      HostTensor.allocate(kernel.inputType(), input.largest()),
-      HostTensor.allocate(kernel.inputType(), input.largest())
+      HostTensor.allocate(kernel.accumulatorType(), input.largest()),
+      HostTensor.allocate(kernel.accumulatorType(), input.largest())
     };
-    HostTensor outgoing = own(scratch[0], input.at(rank - 1), kernel);
+    // What comes first is a contribution to which nothing was added.
+    HostTensor sum = input.at(rank - 1);
+    if (kernel.reducesInPlace() && kernel.premultiplies()) {
+      sum = accumulator(scratch[1], sum, kernel);
+    }
     for (int step = 0; step < n - 1; step++) {
-      peers.next().send(outgoing);
-      HostTensor part = input.at(rank - step - 2);
+      peers.next().send(sum);
       boolean last = step == n - 2;
-      HostTensor sum = own(last ? output : scratch[(step + 1) % 2], part, kernel);
-      peers.previous().receiveAndReduce(sum, kernel);
+      HostTensor memory = last && addsUpInOutput ? output : scratch[step % 2];
+      sum = accumulator(memory, input.at(rank - step - 2), kernel);
+      peers.previous().receiveAndReduce(sum, step == 0 ? kernel : PartialReduction.ofSums(kernel));
       // The scratch that was sent is written again two steps on.
       peers.flush();
-      outgoing = sum;
     }
-    kernel.finish(output, 0, output, 0, output.count(), n);
+    if (n == 1) {
+      sum = accumulator(addsUpInOutput ? output : scratch[0], input.at(0), kernel);
+    }
+    kernel.finish(output, 0, addsUpInOutput ? output : sum, 0, output.count(), n);
   }
 
-  /** Returns this rank's contribution to a part, in memory that may be changed. */
-  private static HostTensor own(HostTensor memory, HostTensor part, ReduceKernel kernel) {
-    HostTensor copy = memory.slice(0, part.count());
-    copy.copyFrom(0, part, 0, part.count());
-    kernel.premultiply(copy, 0, copy.count());
-    return copy;
+  /** Returns this rank's contribution to a part, as an accumulator. */
+  private static HostTensor accumulator(HostTensor memory, HostTensor part, ReduceKernel kernel) {
+    HostTensor accumulator = memory.slice(0, part.count());
+    kernel.load(accumulator, 0, part, 0, part.count());
+    if (kernel.reducesInPlace()) {
+      kernel.premultiply(accumulator, 0, part.count());
+    }
+    return accumulator;
   }
 }

@@ -21,8 +21,10 @@ final class HalfExtremes {
   static ArrayReduction<short[]> reduction(HalfFormat format, ReduceOp.Kind kind) {
     int infinity = format.infinity();
     return switch (kind) {
-      case MIN -> (accumulator, source, from, to) -> minimum(accumulator, source, from, to, infinity);
-      case MAX -> (accumulator, source, from, to) -> maximum(accumulator, source, from, to, infinity);
+      case MIN ->
+          (accumulator, source, from, to) -> minimum(accumulator, source, from, to, infinity);
+      case MAX ->
+          (accumulator, source, from, to) -> maximum(accumulator, source, from, to, infinity);
       default -> throw new IllegalArgumentException(kind + " is no extreme");
     };
   }

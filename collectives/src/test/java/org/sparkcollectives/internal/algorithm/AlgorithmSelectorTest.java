@@ -56,12 +56,54 @@ class AlgorithmSelectorTest {
     assertThat(chosen(ranks, bytes, FLOATS)).isEqualTo(algorithm);
   }
 
+  @ParameterizedTest
+  @CsvSource({
+    "2, 4, FlatAllReduce",
+    "8, 1024, FlatAllReduce",
+    "4, 67108864, PairwiseAllReduce",
+    "24, 67108864, PairwiseAllReduce",
+    "25, 67108864, RingAllReduce",
+    "64, 4, RecursiveDoublingAllReduce",
+    "512, 67108864, HalvingDoublingAllReduce",
+  })
+  void halvesOfFewRanksAreNotSentAsSums(int ranks, long bytes, String algorithm) {
+    assertThat(chosen(ranks, bytes, HALVES)).isEqualTo(algorithm);
+  }
+
   @Test
-  void halvesAreRoundedOnceWhateverTheSize() {
-    for (int ranks : new int[] {2, 8, 9, 100}) {
-      for (long bytes : new long[] {2, 1_000_000, 1_000_000_000}) {
-        assertThat(chosen(ranks, bytes, HALVES)).isIn("FlatAllReduce", "DirectAllReduce");
+  void halvesTakeNoLongerThanWhereEachRankSendsToEach() {
+    CostModel model = model(CostProfile.BANDWIDTH.defaultValue());
+    Scratch scratch = new Scratch();
+    for (int ranks = 2; ranks <= 1_000; ranks += ranks < 40 ? 1 : 37) {
+      for (long bytes = 2; bytes <= 1L << 30; bytes *= 2) {
+        double chosen =
+            model.seconds(ChosenAlgorithm.costOfAllReduce(costs(model), ranks, bytes, HALVES));
+        double flat = model.seconds(new FlatAllReduce(scratch).cost(ranks, bytes));
+        double direct = model.seconds(new DirectAllReduce(scratch).cost(ranks, bytes));
+        assertThat(chosen)
+            .as("seconds for %s bytes of %s ranks", bytes, ranks)
+            .isLessThanOrEqualTo(Math.min(bytes <= 256 << 10 ? flat : direct, direct));
       }
+    }
+  }
+
+  @Test
+  void theTimeOfHalvesGrowsWithTheLogarithmOfTheRanksForSmallAndNotAtAllForLargeTensors() {
+    CostModel model = model(CostProfile.BANDWIDTH.defaultValue());
+    PathCosts costs = costs(model);
+    for (int ranks = 2; ranks <= 10_000; ranks++) {
+      int log = Integer.SIZE - Integer.numberOfLeadingZeros(ranks - 1);
+      double small = model.seconds(ChosenAlgorithm.costOfAllReduce(costs, ranks, 4, HALVES));
+      assertThat(small).isLessThan((log + 2) * (15e-6 + 4e-6));
+      if (ranks > 1_024) {
+        continue; // Steps begin to count for large tensors, too.
+      }
+      // Of the time that float32 takes for as many elements.
+      long bytes = 64 << 20;
+      double large = model.seconds(ChosenAlgorithm.costOfAllReduce(costs, ranks, bytes, HALVES));
+      double floats =
+          model.seconds(ChosenAlgorithm.costOfAllReduce(costs, ranks, 2 * bytes, FLOATS));
+      assertThat(large / floats).as("ranks %s", ranks).isBetween(0.49, 0.8);
     }
   }
 

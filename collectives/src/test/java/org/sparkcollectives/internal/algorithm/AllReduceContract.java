@@ -9,6 +9,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkcollectives.BFloat16;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
@@ -55,19 +56,71 @@ abstract class AllReduceContract extends MessageAlgorithmContract<Call.AllReduce
   @ParameterizedTest
   @ValueSource(ints = {2, 3, 4, 5, 6, 7, 8, 12, 16})
   void givesAllRanksTheSameBits(int ranks) {
-    List<float[]> sums = new CopyOnWriteArrayList<>();
+    for (DType dtype : List.of(DType.FLOAT32, DType.BFLOAT16)) {
+      if (dtype == DType.BFLOAT16 && !fits(new Group(ranks, dtype, COUNT, 0))) {
+        continue;
+      }
+      List<float[]> sums = new CopyOnWriteArrayList<>();
+      run(
+          ranks,
+          (peers, algorithm) -> {
+            Random random = new Random(peers.rank());
+            HostTensor tensor = HostTensor.allocate(dtype, COUNT);
+            for (int i = 0; i < COUNT; i++) {
+              put(tensor, i, random.nextFloat() - 0.5f);
+            }
+            algorithm.run(peers, Call.allReduce(tensor, ReduceOp.SUM));
+            sums.add(values(tensor));
+          });
+      assertThat(sums).hasSize(ranks).allSatisfy(sum -> assertThat(sum).isEqualTo(sums.get(0)));
+    }
+  }
+
+  /** Rounds a number to the type of a tensor that wraps an array of its own. */
+  private static void put(HostTensor tensor, int index, float value) {
+    if (tensor.dtype() == DType.FLOAT32) {
+      ((float[]) tensor.array())[index] = value;
+    } else {
+      ((short[]) tensor.array())[index] = BFloat16.fromFloat(value);
+    }
+  }
+
+  /**
+   * Sums that are exact in {@code float32} in whichever order, and not in fewer bits: one that is
+   * rounded on the way differs.
+   */
+  @ParameterizedTest
+  @ValueSource(ints = {2, 3, 4, 5, 6, 7, 8, 12, 16})
+  void roundsHalvesOnce(int ranks) {
+    if (!fits(new Group(ranks, DType.BFLOAT16, COUNT, 0))) {
+      return;
+    }
+    float[] sum = new float[COUNT];
+    for (int rank = 0; rank < ranks; rank++) {
+      HostTensor each = uneven(rank);
+      for (int i = 0; i < COUNT; i++) {
+        sum[i] += BFloat16.toFloat(((short[]) each.array())[i]);
+      }
+    }
+    short[] expected = new short[COUNT];
+    for (int i = 0; i < COUNT; i++) {
+      expected[i] = BFloat16.fromFloat(sum[i]);
+    }
     run(
         ranks,
         (peers, algorithm) -> {
-          Random random = new Random(peers.rank());
-          float[] elements = new float[COUNT];
-          for (int i = 0; i < COUNT; i++) {
-            elements[i] = random.nextFloat() - 0.5f;
-          }
-          HostTensor tensor = HostTensor.wrap(DType.FLOAT32, elements);
+          HostTensor tensor = uneven(peers.rank());
           algorithm.run(peers, Call.allReduce(tensor, ReduceOp.SUM));
-          sums.add(elements);
+          assertThat((short[]) tensor.array()).isEqualTo(expected);
         });
-    assertThat(sums).hasSize(ranks).allSatisfy(sum -> assertThat(sum).isEqualTo(sums.get(0)));
+  }
+
+  private static HostTensor uneven(int rank) {
+    Random random = new Random(rank);
+    HostTensor tensor = HostTensor.allocate(DType.BFLOAT16, COUNT);
+    for (int i = 0; i < COUNT; i++) {
+      put(tensor, i, Math.scalb((float) (random.nextInt(512) - 256), i % 5 - 8 + rank % 3));
+    }
+    return tensor;
   }
 }

@@ -47,7 +47,12 @@ record SimulatedAlgorithm(String name, int largest, Prediction prediction, Run r
 
   /** The tensor that it works on. */
   private HostTensor tensor() {
-    return List.of("RingAllReduce", "DirectAllReduce", "HalvingDoublingAllReduce").contains(name)
+    return List.of(
+                    "RingAllReduce",
+                    "DirectAllReduce",
+                    "PairwiseAllReduce",
+                    "HalvingDoublingAllReduce")
+                .contains(name)
             || name.endsWith("Gather")
             || name.endsWith("AllToAll")
             || name.endsWith("Scatter")
@@ -91,6 +96,7 @@ record SimulatedAlgorithm(String name, int largest, Prediction prediction, Run r
     return List.of(
         allReduce(new FlatAllReduce(scratch), 100),
         allReduce(new DirectAllReduce(scratch), 100),
+        allReduce(new PairwiseAllReduce(scratch), 100),
         allReduce(new RecursiveDoublingAllReduce(scratch), ALL),
         allReduce(new HalvingDoublingAllReduce(scratch), ALL),
         allReduce(new RingAllReduce(scratch), RINGS),
