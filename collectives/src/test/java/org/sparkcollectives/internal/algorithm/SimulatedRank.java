@@ -24,12 +24,33 @@ final class SimulatedRank implements Peers {
   private final int rank;
   private final int size;
   private final BitSet connected = new BitSet();
-  private int[] calls = new int[16];
+  private Kind[] kinds = new Kind[16];
+  private int[] peers = new int[16];
+  private long[] sizes = new long[16];
   private int length;
   private long messages;
   private long bytes;
   private long waits;
   private Optional<Hierarchy> hierarchy = Optional.empty();
+  private int[] jvm = {};
+
+  /** What a rank does. */
+  enum Kind {
+    /** Begins to send bytes to a peer. */
+    SEND,
+
+    /** Waits for a message of a peer. */
+    RECEIVE,
+
+    /** Waits until all that it sends has left. */
+    FLUSH,
+
+    /** Waits for all ranks of its JVM. */
+    WAIT,
+
+    /** Reads bytes of another rank of its JVM. */
+    MOVE
+  }
 
   SimulatedRank(int rank, int size) {
     this.rank = rank;
@@ -38,6 +59,7 @@ final class SimulatedRank implements Peers {
 
   /** From now on ranks of a JVM see each other's memory. */
   void divide(Locality jvms) {
+    jvm = jvms.ranks(jvms.node(rank));
     hierarchy =
         Optional.of(
             Hierarchy.of(
@@ -49,19 +71,29 @@ final class SimulatedRank implements Peers {
     return waits;
   }
 
-  /** How many sends and receives there were. */
+  /** The ranks of its JVM. */
+  int[] jvm() {
+    return jvm;
+  }
+
+  /** How much it did. */
   int length() {
     return length;
   }
 
-  /** Whether the call with this index was a send, else it was a receive. */
-  boolean isSend(int index) {
-    return calls[index] >= 0;
+  /** What it did at this index. */
+  Kind kind(int index) {
+    return kinds[index];
   }
 
   /** With whom. */
   int peer(int index) {
-    return calls[index] >= 0 ? calls[index] : ~calls[index];
+    return peers[index];
+  }
+
+  /** With how many bytes. */
+  long bytes(int index) {
+    return sizes[index];
   }
 
   long messages() {
@@ -77,12 +109,19 @@ final class SimulatedRank implements Peers {
     return connected.cardinality();
   }
 
-  private void keep(int call, int peer) {
-    if (length == calls.length) {
-      calls = Arrays.copyOf(calls, 2 * length);
+  private void keep(Kind kind, int peer, long size) {
+    if (length == kinds.length) {
+      kinds = Arrays.copyOf(kinds, 2 * length);
+      peers = Arrays.copyOf(peers, 2 * length);
+      sizes = Arrays.copyOf(sizes, 2 * length);
     }
-    calls[length++] = call;
-    connected.set(peer);
+    kinds[length] = kind;
+    peers[length] = peer;
+    sizes[length] = size;
+    length++;
+    if (kind == Kind.SEND || kind == Kind.RECEIVE) {
+      connected.set(peer);
+    }
   }
 
   @Override
@@ -101,7 +140,9 @@ final class SimulatedRank implements Peers {
   }
 
   @Override
-  public void flush() {}
+  public void flush() {
+    keep(Kind.FLUSH, rank, 0);
+  }
 
   /** Memory in which all publish the same. */
   private final class Region implements SharedRegion {
@@ -127,11 +168,13 @@ final class SimulatedRank implements Peers {
     @Override
     public void publish(List<HostTensor> tensors) {
       waits++;
+      keep(Kind.WAIT, rank, 0);
       published = tensors;
     }
 
     @Override
     public HostTensor publishedBy(int peer, int place, DType dtype, long count) {
+      keep(Kind.MOVE, rank, count * dtype.bytes());
       return place < published.size() && published.get(place).count() == count
           ? published.get(place)
           : HostTensor.allocate(dtype, count);
@@ -159,6 +202,7 @@ final class SimulatedRank implements Peers {
     @Override
     public void finish() {
       waits++;
+      keep(Kind.WAIT, rank, 0);
     }
 
     @Override
@@ -177,7 +221,7 @@ final class SimulatedRank implements Peers {
       public void send(HostTensor tensor) {
         messages++;
         bytes += tensor.byteSize();
-        keep(peer, peer);
+        keep(Kind.SEND, peer, tensor.byteSize());
       }
 
       @Override
@@ -187,12 +231,12 @@ final class SimulatedRank implements Peers {
 
       @Override
       public void receive(HostTensor tensor) {
-        keep(~peer, peer);
+        keep(Kind.RECEIVE, peer, 0);
       }
 
       @Override
       public void receiveAndReduce(HostTensor accumulator, ReduceKernel kernel) {
-        keep(~peer, peer);
+        keep(Kind.RECEIVE, peer, 0);
       }
     };
   }

@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.function.Consumer;
+import org.sparkcollectives.internal.algorithm.SimulatedRank.Kind;
 
 /**
  * What an algorithm does in a group of any size, found by running its code for every rank and
@@ -45,13 +46,15 @@ record Simulation(long steps, long messages, long bytes, int connections) {
       int rank = each.rank();
       while (next[rank] < each.length()) {
         int peer = each.peer(next[rank]);
-        if (each.isSend(next[rank])) {
+        if (each.kind(next[rank]) == Kind.SEND) {
           way(underWay, rank, peer).add(clocks[rank] + 1);
           SimulatedRank to = ranks.get(peer);
-          if (next[peer] < to.length() && !to.isSend(next[peer]) && to.peer(next[peer]) == rank) {
+          if (next[peer] < to.length()
+              && to.kind(next[peer]) == Kind.RECEIVE
+              && to.peer(next[peer]) == rank) {
             ready.add(to);
           }
-        } else {
+        } else if (each.kind(next[rank]) == Kind.RECEIVE) {
           Long arrival = way(underWay, peer, rank).poll();
           if (arrival == null) {
             break;
