@@ -7,14 +7,15 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * Binomial tree broadcast: in each step, every rank that has the tensor sends it to one that has
  * not.
  *
- * <p>Steps: ceil(log2 n). Bytes sent by the root: ceil(log2 n) times the tensor; by others less.
+ * <p>Steps: floor(log2 n). Bytes sent by the root: ceil(log2 n) times the tensor; by others less.
  */
 final class BinomialBroadcast implements MessageAlgorithm<Call.Broadcast> {
 
   @Override
   public Cost cost(int ranks, long bytes) {
-    int steps = Integer.SIZE - Integer.numberOfLeadingZeros(ranks - 1);
-    return new Cost(steps, steps, steps * bytes);
+    int children = Integer.SIZE - Integer.numberOfLeadingZeros(ranks - 1);
+    int levels = Integer.SIZE - 1 - Integer.numberOfLeadingZeros(ranks);
+    return new Cost(levels, children, children * bytes);
   }
 
   @Override

@@ -8,16 +8,17 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * Binomial tree reduce: each rank adds up its subtree and sends the sum to its parent. Ranks other
  * than the root only read their tensor. For reductions in place.
  *
- * <p>Steps: ceil(log2 n). Bytes sent by each rank but the root: the tensor. Scratch: one tensor on
+ * <p>Steps: floor(log2 n). Bytes sent by each rank but the root: the tensor. Scratch: one tensor on
  * ranks that have children.
  */
 final class BinomialReduce implements MessageAlgorithm<Call.Reduce> {
 
   @Override
   public Cost cost(int ranks, long bytes) {
-    int steps = Integer.SIZE - Integer.numberOfLeadingZeros(ranks - 1);
-    // The root receives one tensor a step, which takes as long as to send it.
-    return new Cost(steps, steps, steps * bytes);
+    int children = Integer.SIZE - Integer.numberOfLeadingZeros(ranks - 1);
+    int levels = Integer.SIZE - 1 - Integer.numberOfLeadingZeros(ranks);
+    // The root receives a tensor from each child, which takes as long as to send it.
+    return new Cost(levels, children, children * bytes);
   }
 
   @Override

@@ -7,19 +7,15 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * Pipelined chain broadcast: the tensor travels from rank to rank in segments, and each rank passes
  * a segment on while it receives the next.
  *
- * <p>Steps: n-2 and the number of segments. Bytes sent by each rank but the last: the tensor.
+ * <p>Steps: n-1, of a segment each. Bytes sent by each rank but the last: the tensor, in segments
+ * of 64 to 256 KiB, the shorter the more ranks there are.
  */
 final class ChainBroadcast implements MessageAlgorithm<Call.Broadcast> {
 
-  static final long SEGMENT_BYTES = 256 * 1024;
-
-  static long segments(long bytes) {
-    return Math.max(1, (bytes + SEGMENT_BYTES - 1) / SEGMENT_BYTES);
-  }
-
   @Override
   public Cost cost(int ranks, long bytes) {
-    return new Cost(ranks - 2 + segments(bytes), segments(bytes), bytes);
+    Segments segments = Segments.of(ranks, bytes);
+    return new Cost(ranks - 1, segments.count(), bytes, 1, segments.fill(ranks, bytes));
   }
 
   @Override
@@ -28,10 +24,10 @@ final class ChainBroadcast implements MessageAlgorithm<Call.Broadcast> {
     int root = call.root();
     int n = peers.size();
     int position = Math.floorMod(peers.rank() - root, n);
-    long segment = Math.max(1, SEGMENT_BYTES / tensor.dtype().bytes());
+    Segments segments = Segments.of(n, tensor.byteSize());
     long offset = 0;
     do {
-      HostTensor part = tensor.slice(offset, Math.min(segment, tensor.count() - offset));
+      HostTensor part = segments.at(tensor, offset);
       if (position > 0) {
         peers.previous().receive(part);
       }

@@ -9,8 +9,8 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * to a segment while the one before is on its way. Ranks other than the root only read their
  * tensor. For reductions in place.
  *
- * <p>Steps: n-2 and the number of segments. Bytes sent by each rank but the root: the tensor.
- * Scratch: two segments.
+ * <p>Steps: n-1, of a segment each. Bytes sent by each rank but the root: the tensor, in segments
+ * of 64 to 256 KiB, the shorter the more ranks there are. Scratch: two segments.
  */
 final class ChainReduce implements MessageAlgorithm<Call.Reduce> {
 
@@ -22,8 +22,8 @@ final class ChainReduce implements MessageAlgorithm<Call.Reduce> {
 
   @Override
   public Cost cost(int ranks, long bytes) {
-    long segments = ChainBroadcast.segments(bytes);
-    return new Cost(ranks - 2 + segments, segments, bytes);
+    Segments segments = Segments.of(ranks, bytes);
+    return new Cost(ranks - 1, segments.count(), bytes, 1, segments.fill(ranks, bytes));
   }
 
   @Override
@@ -33,10 +33,10 @@ final class ChainReduce implements MessageAlgorithm<Call.Reduce> {
     ReduceKernel kernel = call.kernel();
     int n = peers.size();
     int position = Math.floorMod(peers.rank() - root, n);
-    long segment = Math.max(1, ChainBroadcast.SEGMENT_BYTES / tensor.dtype().bytes());
+    Segments segments = Segments.of(n, tensor.byteSize());
     long offset = 0;
     for (int i = 0; i == 0 || offset < tensor.count(); i++) {
-      HostTensor part = tensor.slice(offset, Math.min(segment, tensor.count() - offset));
+      HostTensor part = segments.at(tensor, offset);
       HostTensor sum = position == 0 ? part : scratch.copy(i % 2, part);
       kernel.premultiply(sum, 0, sum.count());
       if (position < n - 1) {

@@ -7,8 +7,15 @@ package org.sparkcollectives.internal.algorithm;
  * @param messages the messages sent
  * @param bytes the bytes sent
  * @param streams how many connections carry them at the same time
+ * @param fill the bytes that pass other links, one after the other, before the last rank can begin;
+ *     of algorithms that send a tensor in segments
  */
-record Cost(long steps, long messages, long bytes, int streams) {
+record Cost(long steps, long messages, long bytes, int streams, long fill) {
+
+  /** Creates the cost of an algorithm in which no rank waits for more than its own steps. */
+  Cost(long steps, long messages, long bytes, int streams) {
+    this(steps, messages, bytes, streams, 0);
+  }
 
   /** Creates the cost of an algorithm that sends to one peer at a time. */
   Cost(long steps, long messages, long bytes) {

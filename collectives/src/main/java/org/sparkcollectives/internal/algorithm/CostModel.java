@@ -30,7 +30,8 @@ public record CostModel(double latency, double overhead, double bandwidth, int l
   double seconds(Cost cost) {
     return cost.steps() * latency
         + cost.messages() * overhead
-        + (double) cost.bytes() / bandwidth * (1 + CONTENTION * (cost.streams() - 1));
+        + (double) cost.bytes() / bandwidth * (1 + CONTENTION * (cost.streams() - 1))
+        + cost.fill() / bandwidth;
   }
 
   /** Returns whether so many ranks may all be connected to each other. */
