@@ -7,6 +7,7 @@ import org.sparkcollectives.internal.algorithm.AlgorithmRows.Condition;
 import org.sparkcollectives.internal.algorithm.AlgorithmRows.Kind;
 import org.sparkcollectives.internal.algorithm.AlgorithmRows.Row;
 import org.sparkcollectives.internal.transport.GroupMemory.Access;
+import org.sparkcollectives.internal.transport.Reach;
 
 /**
  * Decides which algorithm runs for which call: it lists every algorithm, what it needs, and the
@@ -92,6 +93,18 @@ final class AlgorithmTable {
       wish(
           "sends what each rank of a node gives to all others, and not their sum",
           s -> s.hierarchy().isEmpty());
+  private static final Condition FAR_APART =
+      wish(
+          "sends each byte twice, which does not pay where the ranks share a host's memory",
+          s -> s.reach() == Reach.NETWORK);
+  private static final Condition MORE_THAN_16_RANKS =
+      wish(
+          "sends each byte twice, which costs more in groups of at most 16 ranks",
+          s -> s.ranks() > 16);
+  private static final Condition AT_LEAST_512_KIB =
+      wish(
+          "sends more and shorter messages, which below 512 KiB cost more than they save",
+          s -> s.shape().bytes() >= 512 << 10);
   private static final Condition AT_MOST_256_KIB =
       wish(
           "keeps copies of the tensor, which above 256 KiB costs more than the steps that it saves",
@@ -168,7 +181,10 @@ final class AlgorithmTable {
         new AlgorithmRows<>(
             OpType.BROADCAST,
             List.of(inSlots(slots::broadcast), inMemory(new SharedBroadcast(), REGION)),
-            List.of(messages(new BinomialBroadcast()), messages(new ChainBroadcast(), THREE_RANKS)),
+            List.of(
+                messages(new BinomialBroadcast()),
+                messages(new ChainBroadcast(), THREE_RANKS),
+                messages(new ScatterBroadcast(), FAR_APART, MORE_THAN_16_RANKS, AT_LEAST_512_KIB)),
             List.of(hierarchical(new HierarchicalBroadcast(phases), NODES)));
     gather =
         new AlgorithmRows<>(

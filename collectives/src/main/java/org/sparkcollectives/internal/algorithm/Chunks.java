@@ -33,9 +33,16 @@ final class Chunks {
 
   /** Returns the {@code i}-th of the parts that {@link #of} makes. */
   static HostTensor part(HostTensor tensor, int i, int n) {
+    return parts(tensor, i, 1, n);
+  }
+
+  /**
+   * Returns {@code count} of the parts that {@link #of} makes, from the {@code i}-th on, as one.
+   */
+  static HostTensor parts(HostTensor tensor, int i, int count, int n) {
     long blocks = (tensor.count() + ALIGNMENT - 1) / ALIGNMENT;
     long from = Math.min(tensor.count(), boundary(blocks, i, n));
-    long to = Math.min(tensor.count(), boundary(blocks, i + 1, n));
+    long to = Math.min(tensor.count(), boundary(blocks, i + count, n));
     return tensor.slice(from, to - from);
   }
 

@@ -51,7 +51,8 @@ record SimulatedAlgorithm(String name, int largest, Prediction prediction, Run r
                     "RingAllReduce",
                     "DirectAllReduce",
                     "PairwiseAllReduce",
-                    "HalvingDoublingAllReduce")
+                    "HalvingDoublingAllReduce",
+                    "ScatterBroadcast")
                 .contains(name)
             || name.endsWith("Gather")
             || name.endsWith("AllToAll")
@@ -167,6 +168,11 @@ record SimulatedAlgorithm(String name, int largest, Prediction prediction, Run r
             ALL,
             new ChainBroadcast()::cost,
             (peers, tensor) -> new ChainBroadcast().run(peers, new Call.Broadcast(tensor, 0))),
+        new SimulatedAlgorithm(
+            "ScatterBroadcast",
+            ALL,
+            new ScatterBroadcast()::cost,
+            (peers, tensor) -> new ScatterBroadcast().run(peers, new Call.Broadcast(tensor, 0))),
         new SimulatedAlgorithm(
             "ChainReduce",
             ALL,
