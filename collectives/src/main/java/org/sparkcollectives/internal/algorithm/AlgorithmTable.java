@@ -93,6 +93,16 @@ final class AlgorithmTable {
       wish(
           "sends what each rank of a node gives to all others, and not their sum",
           s -> s.hierarchy().isEmpty());
+  private static final Condition MORE_THAN_12_RANKS =
+      wish(
+          "sends parts by way of other ranks, which in groups of at most 12 ranks costs more than"
+              + " the messages that it saves",
+          s -> s.ranks() > 12);
+  private static final Condition SMALL_PARTS =
+      wish(
+          "sends parts by way of other ranks, which for parts of more than 1 KiB costs more than"
+              + " the messages that it saves",
+          s -> s.shape().bytes() <= (1L << 10) * s.ranks());
   private static final Condition FAR_APART =
       wish(
           "sends each byte twice, which does not pay where the ranks share a host's memory",
@@ -175,7 +185,7 @@ final class AlgorithmTable {
             List.of(
                 messages(new RingAllGather()),
                 messages(new FlatAllGather(), MESH),
-                messages(new BruckAllGather(scratch), EQUAL_PARTS, NO_MESH, AT_MOST_1_MIB)),
+                messages(new BruckAllGather(scratch), NO_MESH, AT_MOST_1_MIB)),
             List.of(hierarchical(new HierarchicalAllGather(phases), NODES_SHARE_HEAP)));
     broadcast =
         new AlgorithmRows<>(
@@ -202,7 +212,9 @@ final class AlgorithmTable {
         new AlgorithmRows<>(
             OpType.ALL_TO_ALL,
             List.of(inSlots(slots::allToAll), inMemory(new SharedAllToAll(), REGION)),
-            List.of(messages(new PairwiseAllToAll())),
+            List.of(
+                messages(new PairwiseAllToAll()),
+                messages(new BruckAllToAll(scratch), EQUAL_PARTS, MORE_THAN_12_RANKS, SMALL_PARTS)),
             List.of(
                 hierarchical(
                     new HierarchicalAllToAll(phases, between), NODES_SHARE_HEAP, EQUAL_PARTS)));

@@ -4,8 +4,9 @@ import org.sparkcollectives.internal.transport.Peers;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
- * Bruck's all-gather (Bruck et al., 1997) of equal parts: in each step a rank sends all that it has
- * to the rank at twice the distance of the step before, so that what it has doubles.
+ * Bruck's all-gather (Bruck et al., 1997): in each step a rank sends all that it has to the rank at
+ * twice the distance of the step before, so that the parts that it has double. The parts may differ
+ * in size.
  *
  * <p>Steps: ceil(log2 n). Bytes sent by each rank: all parts but one. Scratch: all parts.
  */
@@ -29,17 +30,22 @@ final class BruckAllGather implements MessageAlgorithm<Call.AllGather> {
     HostTensor input = call.input();
     int rank = peers.rank();
     int n = peers.size();
-    long part = input.count();
     // Part i here is that of rank + i, until all are there.
-    HostTensor all = scratch.piece(input.dtype(), 0, part * n);
-    all.copyFrom(0, input, 0, part);
+    long[] start = new long[n + 1];
+    for (int i = 0; i < n; i++) {
+      start[i + 1] = start[i] + chunks.at(rank + i).count();
+    }
+    HostTensor all = scratch.piece(input.dtype(), 0, start[n]);
+    all.copyFrom(0, input, 0, input.count());
     for (int have = 1; have < n; have *= 2) {
       int more = Math.min(have, n - have);
-      peers.pair(Math.floorMod(rank - have, n)).send(all.slice(0, more * part));
-      peers.pair((rank + have) % n).receive(all.slice(have * part, more * part));
+      peers.pair(Math.floorMod(rank - have, n)).send(all.slice(0, start[more]));
+      HostTensor received = all.slice(start[have], start[have + more] - start[have]);
+      peers.pair((rank + have) % n).receive(received);
     }
     for (int i = 0; i < n; i++) {
-      chunks.at(rank + i).copyFrom(0, all, i * part, part);
+      HostTensor part = chunks.at(rank + i);
+      part.copyFrom(0, all, start[i], part.count());
     }
     peers.flush();
   }

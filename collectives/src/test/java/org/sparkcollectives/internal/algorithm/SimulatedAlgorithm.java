@@ -159,6 +159,15 @@ record SimulatedAlgorithm(String name, int largest, Prediction prediction, Run r
                         peers,
                         new Call.AllToAll(parts(peers, tensor), parts(peers, tensor), true))),
         new SimulatedAlgorithm(
+            "BruckAllToAll",
+            RINGS,
+            new BruckAllToAll(scratch)::cost,
+            (peers, tensor) ->
+                new BruckAllToAll(scratch)
+                    .run(
+                        peers,
+                        new Call.AllToAll(parts(peers, tensor), parts(peers, tensor), true))),
+        new SimulatedAlgorithm(
             "BinomialBroadcast",
             ALL,
             new BinomialBroadcast()::cost,
