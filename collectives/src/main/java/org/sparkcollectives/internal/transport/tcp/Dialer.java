@@ -1,6 +1,8 @@
 package org.sparkcollectives.internal.transport.tcp;
 
 import io.netty.channel.Channel;
+import io.netty.handler.ssl.SslHandler;
+import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -55,22 +57,47 @@ record Dialer(
   }
 
   private void overTcp(Call call) {
-    connect(call, kind, pipeline -> pipeline.addLast(call.back))
+    CompletableFuture<ByteSink> sink = new CompletableFuture<>();
+    connect(
+            call,
+            kind,
+            pipeline -> {
+              pipeline.addLast(call.back);
+              makeSink(pipeline.channel(), call.signal, sink);
+            })
+        .thenCompose(channel -> sink.thenAccept(made -> call.out.opened(channel, made)))
         .whenComplete(
-            (channel, cause) -> {
-              if (cause == null) {
-                call.out.opened(channel, sinkInto(channel, call.signal));
-              } else {
+            (opened, cause) -> {
+              if (cause != null) {
                 call.out.failed(failure(call.peer, cause));
               }
               call.signal.run();
             });
   }
 
-  private static ByteSink sinkInto(Channel channel, Runnable signal) {
-    return channel instanceof DirectSocketChannel direct
-        ? new SocketSink(direct.directSocket(), direct.segments())
-        : new NettySink(channel, signal);
+  /** Makes what writes to a channel; on its event loop, from one of its handlers. */
+  private static void makeSink(Channel channel, Runnable signal, CompletableFuture<ByteSink> sink) {
+    if (!(channel instanceof DirectSocketChannel direct)) {
+      sink.complete(new NettySink(channel, signal));
+      return;
+    }
+    SslHandler handshake = channel.pipeline().get(SslHandler.class);
+    if (handshake == null) {
+      sink.complete(new SocketSink(direct, null));
+      return;
+    }
+    // That handler is at work.
+    channel
+        .eventLoop()
+        .execute(
+            () -> {
+              try {
+                TlsRecords tls = TlsRecords.takeOver(direct, handshake, false);
+                sink.complete(new SocketSink(direct, tls));
+              } catch (IOException e) {
+                sink.completeExceptionally(e);
+              }
+            });
   }
 
   private void offer(Call call, SharedRing ring) {

@@ -14,18 +14,19 @@ import org.sparkcollectives.internal.transport.ByteSink;
  * bytes that it is about to read or write, and gives it back when they are out of it. Thread-safe,
  * without locks.
  *
- * <p>Segments are small or large. Large ones are limited: to an eighth of the JVM's direct memory,
+ * <p>Segments are small or large. Small ones hold a message whose latency matters, and where
+ * connections are encrypted a record. Large ones are limited: to an eighth of the JVM's direct memory,
  * and to 64 MiB. Where they run out, messages go through small ones, at the cost of more system
- * calls. There is always a small one, 4 KiB for each connection that has bytes in it: ranks read
- * from one peer at a time, so a connection that waited for memory might wait for one that waits for
- * it.
+ * calls. There is always a small one for each connection that has bytes in it, 4 KiB, or 20 KiB
+ * where it is encrypted: ranks read from one peer at a time, so a connection that waited for memory
+ * might wait for one that waits for it.
  *
- * <p>Some of those that were given back, 2 MiB at the most, stay for the next that is taken. Each
+ * <p>Some of those that were given back, less than 3 MiB, stay for the next that is taken. Each
  * thread has a place of its own for them as far as there are places, so that threads seldom meet.
  */
 final class SegmentPool implements AutoCloseable {
 
-  /** The size of a small segment, which holds a message whose latency matters. */
+  /** The size of a small segment where bytes are sent as they are. */
   static final int SMALL_BYTES = 4 * 1024;
 
   private static final long MOST_LARGE_BYTES = 64L * 1024 * 1024;
@@ -49,6 +50,7 @@ final class SegmentPool implements AutoCloseable {
     }
   }
 
+  private final int smallBytes;
   private final int mostLarge;
   private final AtomicInteger small = new AtomicInteger();
   private final AtomicInteger large = new AtomicInteger();
@@ -56,13 +58,14 @@ final class SegmentPool implements AutoCloseable {
   private final Spares largeSpares = new Spares();
   private volatile boolean closed;
 
-  /** Creates a pool for the direct memory of this JVM. */
-  SegmentPool() {
-    this(mostLargeBytes(PlatformDependent.maxDirectMemory()));
+  /** Creates a pool for the direct memory of this JVM, with small segments of a size. */
+  SegmentPool(int smallBytes) {
+    this(smallBytes, mostLargeBytes(PlatformDependent.maxDirectMemory()));
   }
 
   /** Creates a pool whose large segments take up to {@code largeBytes}. */
-  SegmentPool(long largeBytes) {
+  SegmentPool(int smallBytes, long largeBytes) {
+    this.smallBytes = smallBytes;
     this.mostLarge = (int) (largeBytes / ByteSink.SEGMENT_BYTES);
   }
 
@@ -75,11 +78,11 @@ final class SegmentPool implements AutoCloseable {
    * Takes a segment, which must be given back once. Does not block.
    *
    * @param bytes how many bytes it is for; it may be smaller, but is never smaller than the lesser
-   *     of this and {@link #SMALL_BYTES}
+   *     of this and the size of a small one
    * @return a segment whose buffer is empty and ends after {@code bytes} bytes at the most
    */
   Segment take(long bytes) {
-    Segment taken = bytes > SMALL_BYTES ? takeLarge() : null;
+    Segment taken = bytes > smallBytes ? takeLarge() : null;
     if (taken == null) {
       taken = takeSmall();
     }
@@ -106,7 +109,7 @@ final class SegmentPool implements AutoCloseable {
       return spare;
     }
     small.incrementAndGet();
-    return make(SMALL_BYTES, small);
+    return make(smallBytes, small);
   }
 
   /** Makes a segment, which was counted. */
@@ -137,8 +140,8 @@ final class SegmentPool implements AutoCloseable {
     return isLarge(segment) ? largeSpares : smallSpares;
   }
 
-  private static boolean isLarge(Segment segment) {
-    return segment.bytes.capacity() > SMALL_BYTES;
+  private boolean isLarge(Segment segment) {
+    return segment.bytes.capacity() > smallBytes;
   }
 
   private void free(Segment segment) {
@@ -156,8 +159,8 @@ final class SegmentPool implements AutoCloseable {
     return bytes() - bytes(smallSpares.count(), largeSpares.count());
   }
 
-  private static long bytes(int small, int large) {
-    return (long) small * SMALL_BYTES + (long) large * ByteSink.SEGMENT_BYTES;
+  private long bytes(int small, int large) {
+    return (long) small * smallBytes + (long) large * ByteSink.SEGMENT_BYTES;
   }
 
   private void freeSpares() {

@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.handler.ssl.SslHandler;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.SelectionKey;
@@ -21,6 +22,9 @@ import org.sparkcollectives.internal.transport.ConnectionListener;
  * first. From then on only the thread looks at the socket: that a peer is gone is noticed when
  * something is expected of it.
  *
+ * <p>Where the connection is encrypted the thread decrypts as well, a record at a time, see {@link
+ * TlsRecords}.
+ *
  * <p>It reads no further than the message that is wanted, so that what comes after it stays with
  * the operating system, and has memory only while it reads.
  */
@@ -29,18 +33,28 @@ final class SocketSource extends ChannelInboundHandlerAdapter
 
   private final DirectSocketChannel channel;
   private final ConnectionListener listener;
+
+  /** What decrypts until the thread begins; null if the connection is not encrypted. */
+  private final SslHandler handshake;
+
+  /** What has come before the thread began, decrypted. */
   private final Queue<ByteBuf> early = new ConcurrentLinkedQueue<>();
 
   /** The segment that has unread bytes, or null. */
   private SegmentPool.Segment received;
 
+  /** What decrypts from then on; null if the connection is not encrypted. */
+  private volatile TlsRecords tls;
+
   private boolean wanted;
   private volatile boolean ended;
   private volatile boolean handedOver;
 
+  /** Creates the source of a channel whose handshake is over; on the channel's event loop. */
   SocketSource(DirectSocketChannel channel, ConnectionListener listener) {
     this.channel = channel;
     this.listener = listener;
+    this.handshake = channel.pipeline().get(SslHandler.class);
   }
 
   /** Takes the socket over from the event loop, on which this is called while the channel reads. */
@@ -49,13 +63,21 @@ final class SocketSource extends ChannelInboundHandlerAdapter
     // As a Channel: what a NioSocketChannel returns differs between Netty 4.1 and 4.2.
     Channel plain = channel;
     // The read that is under way still delivers what it has.
-    plain
-        .eventLoop()
-        .execute(
-            () -> {
-              handedOver = true;
-              listener.received();
-            });
+    plain.eventLoop().execute(this::begin);
+  }
+
+  private void begin() {
+    try {
+      tls = handshake == null ? null : TlsRecords.takeOver(channel, handshake, true);
+    } catch (IOException e) {
+      breakOff(e.getMessage(), e);
+      return;
+    }
+    handedOver = true;
+    if (ended && tls != null) {
+      tls.drop();
+    }
+    listener.received();
   }
 
   @Override
@@ -107,11 +129,17 @@ final class SocketSource extends ChannelInboundHandlerAdapter
 
   /** Gets up to {@code bytes}; returns false if there are none now, or never will be again. */
   private boolean fill(long bytes) throws IOException {
-    received = channel.segments().take(bytes);
+    received = channel.segments().take(tls == null ? bytes : TlsRecords.RECORD_BYTES);
     int count;
     try {
       ByteBuffer buffer = received.bytes();
-      count = early.isEmpty() ? channel.directSocket().read(buffer) : takeEarly(buffer);
+      if (!early.isEmpty()) {
+        count = takeEarly(buffer);
+      } else if (tls == null) {
+        count = channel.directSocket().read(buffer);
+      } else {
+        count = tls.read(buffer, bytes);
+      }
     } finally {
       received.bytes().flip();
       giveBackIfRead();
@@ -183,6 +211,9 @@ final class SocketSource extends ChannelInboundHandlerAdapter
   public void close() {
     ended = true;
     releaseEarly();
+    if (tls != null) {
+      tls.drop();
+    }
     if (received != null) {
       giveBack();
     }

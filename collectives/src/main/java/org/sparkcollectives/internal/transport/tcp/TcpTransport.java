@@ -44,7 +44,7 @@ public final class TcpTransport implements Connector, AutoCloseable {
   private final Duration connectTimeout;
   private final Receivers receivers;
   private final UnauthenticatedConnections unauthenticated = new UnauthenticatedConnections();
-  private final SegmentPool segments = new SegmentPool();
+  private final SegmentPool segments;
   private final ChannelGroup channels = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
   private final Channel listener;
   private final String advertisedHost;
@@ -52,7 +52,7 @@ public final class TcpTransport implements Connector, AutoCloseable {
   /**
    * Listens. Blocks until the operating system has answered.
    *
-   * @param sockets how connections are used; only by Netty's event loops where they are encrypted
+   * @param sockets how connections are used
    * @param connectTimeout how long a connection may take from the first try to the last
    * @throws TransportException if no port could be had
    */
@@ -65,7 +65,9 @@ public final class TcpTransport implements Connector, AutoCloseable {
     this.security = security;
     this.connectTimeout = connectTimeout;
     this.advertisedHost = address.reachableHost();
-    this.direct = sockets.directAllowed() && security.isPlain();
+    this.direct = sockets.directAllowed();
+    this.segments =
+        new SegmentPool(security.isPlain() ? SegmentPool.SMALL_BYTES : TlsRecords.RECORD_BYTES);
     this.loops =
         EventLoops.open(
             "transport",

@@ -28,7 +28,7 @@ class KeepAliveTest {
 
   @Test
   void aSocketOfOurOwnAsksInTheSecondHalfOfTheTime() {
-    DirectSocketChannel channel = new DirectSocketChannel(new SegmentPool());
+    DirectSocketChannel channel = new DirectSocketChannel(new SegmentPool(SegmentPool.SMALL_BYTES));
     try {
       KeepAlive.on(channel, Duration.ofSeconds(20));
       assertThat(channel.config().getOption(ChannelOption.SO_KEEPALIVE)).isTrue();
@@ -58,7 +58,7 @@ class KeepAliveTest {
   @ParameterizedTest
   @ValueSource(ints = {2, 3, 5, 7, 10, 13, 27, 60, 299, 3600})
   void theTimeIsKeptToTheSecond(int seconds) {
-    DirectSocketChannel channel = new DirectSocketChannel(new SegmentPool());
+    DirectSocketChannel channel = new DirectSocketChannel(new SegmentPool(SegmentPool.SMALL_BYTES));
     try {
       KeepAlive.on(channel, Duration.ofSeconds(seconds));
       assertThat(
@@ -73,7 +73,7 @@ class KeepAliveTest {
 
   @Test
   void aTimeThatIsTooShortForTheSystemIsTheShortestItHas() {
-    DirectSocketChannel channel = new DirectSocketChannel(new SegmentPool());
+    DirectSocketChannel channel = new DirectSocketChannel(new SegmentPool(SegmentPool.SMALL_BYTES));
     try {
       KeepAlive.on(channel, Duration.ofMillis(300));
       assertThat(option(channel, ExtendedSocketOptions.TCP_KEEPIDLE)).isEqualTo(1);
@@ -85,7 +85,7 @@ class KeepAliveTest {
 
   @Test
   void noTimeLeavesTheSocketAsItIs() {
-    DirectSocketChannel channel = new DirectSocketChannel(new SegmentPool());
+    DirectSocketChannel channel = new DirectSocketChannel(new SegmentPool(SegmentPool.SMALL_BYTES));
     try {
       KeepAlive.on(channel, Duration.ZERO);
       assertThat(channel.config().getOption(ChannelOption.SO_KEEPALIVE)).isFalse();

@@ -20,7 +20,7 @@ class SegmentPoolTest {
 
   private static final int LARGE_BYTES = ByteSink.SEGMENT_BYTES;
 
-  private final SegmentPool pool = new SegmentPool(3L * LARGE_BYTES);
+  private final SegmentPool pool = new SegmentPool(SegmentPool.SMALL_BYTES, 3L * LARGE_BYTES);
   private final List<Segment> taken = new ArrayList<>();
 
   private Segment take(long bytes) {
@@ -68,7 +68,7 @@ class SegmentPoolTest {
     assertThat(SegmentPool.mostLargeBytes(512 << 20)).isEqualTo(64 << 20);
     assertThat(SegmentPool.mostLargeBytes(8L << 30)).isEqualTo(64 << 20);
 
-    SegmentPool ofThisJvm = new SegmentPool();
+    SegmentPool ofThisJvm = new SegmentPool(SegmentPool.SMALL_BYTES);
     List<Segment> large = new ArrayList<>();
     Segment next = ofThisJvm.take(LARGE_BYTES);
     while (next.bytes().capacity() == LARGE_BYTES) {
@@ -95,7 +95,7 @@ class SegmentPoolTest {
 
   @Test
   void keepsFewSegmentsThatNobodyUses() {
-    SegmentPool ample = new SegmentPool(64L * LARGE_BYTES);
+    SegmentPool ample = new SegmentPool(SegmentPool.SMALL_BYTES, 64L * LARGE_BYTES);
     List<Segment> all = new ArrayList<>();
     for (int i = 0; i < 50; i++) {
       all.add(ample.take(1));

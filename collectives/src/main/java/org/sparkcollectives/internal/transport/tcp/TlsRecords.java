@@ -1,0 +1,371 @@
+package org.sparkcollectives.internal.transport.tcp;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelDuplexHandler;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelPipeline;
+import io.netty.channel.ChannelPromise;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.util.ReferenceCountUtil;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.NoSuchElementException;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLEngineResult;
+import javax.net.ssl.SSLEngineResult.HandshakeStatus;
+import javax.net.ssl.SSLException;
+import org.sparkcollectives.internal.transport.ByteSink;
+
+/**
+ * The TLS of a connection of collectives from the end of the handshake on, in the place of Netty's
+ * {@link SslHandler}: the thread of a collective encrypts what it sends and decrypts what it
+ * receives, each record on its own, and the event loop does so for the few bytes that go the other
+ * way and that end the connection.
+ *
+ * <p>One thread decrypts: that of the collective where messages come in, the event loop where they
+ * go out. The collective's thread and the event loop both encrypt, where messages go out, but never
+ * at the same time: the event loop does so once that thread has sent its last message. One may
+ * encrypt while another decrypts, which {@link SSLEngine} permits; the order of the records is that
+ * of the calls of {@link #encrypt}.
+ *
+ * <p>The engine sees the bytes of a record in an array: that of the JDK encrypts arrays in place,
+ * and copies other memory twice. What it has to say itself, as the answer to a new key of the peer
+ * (RFC 8446, 4.6.3), goes out before the next bytes. It does not begin another handshake: a peer
+ * that does, as TLS before 1.3 permits, breaks the connection.
+ */
+final class TlsRecords extends ChannelDuplexHandler {
+
+  /** The largest record that is accepted, and the room for what is in it. */
+  static final int RECORD_BYTES = 20 * 1024;
+
+  private static final int PLAIN_BYTES = 16 * 1024;
+  private static final int HEADER_BYTES = 5;
+  private static final int LENGTH_INDEX = 3;
+
+  /** The first and last type of a record (RFC 8446, 5.1), and the first half of its version. */
+  private static final int FIRST_TYPE = 20;
+
+  private static final int LAST_TYPE = 23;
+  private static final int MAJOR_VERSION = 3;
+
+  /** What a record has more than its content, in any version of TLS. */
+  private static final int MOST_OVERHEAD = 325;
+
+  /** The same in TLS 1.3 with AES-GCM. */
+  private static final int USUAL_OVERHEAD = 22;
+
+  private static final ThreadLocal<ByteBuffer> RECORD =
+      ThreadLocal.withInitial(() -> ByteBuffer.allocate(RECORD_BYTES));
+
+  private final SSLEngine engine;
+  private final DirectSocketChannel channel;
+  private final boolean fromSocket;
+  private final boolean hasKeyUpdates;
+
+  /** What the event loop has read, encrypted. */
+  private final Queue<ByteBuf> early = new ConcurrentLinkedQueue<>();
+
+  /** The segment that has bytes which are not decrypted yet, or null. */
+  private SegmentPool.Segment encrypted;
+
+  private int overhead = USUAL_OVERHEAD;
+  private boolean ended;
+  private volatile boolean closed;
+
+  /** Whether the event loop has encrypted the last message of this side. */
+  private boolean spoken;
+
+  private TlsRecords(DirectSocketChannel channel, SSLEngine engine, boolean fromSocket) {
+    this.channel = channel;
+    this.engine = engine;
+    this.fromSocket = fromSocket;
+    this.hasKeyUpdates = engine.getSession().getProtocol().equals("TLSv1.3");
+  }
+
+  /**
+   * Takes the place of Netty's handler, after the handshake, with what that has not decrypted. On
+   * the event loop, outside of the handlers.
+   *
+   * @param fromSocket whether a thread reads from the socket, and the event loop has ceased to;
+   *     else the event loop reads
+   * @throws IOException if the connection is closed
+   */
+  static TlsRecords takeOver(DirectSocketChannel channel, SslHandler netty, boolean fromSocket)
+      throws IOException {
+    TlsRecords records = new TlsRecords(channel, netty.engine(), fromSocket);
+    // Netty's handler releases it when it goes.
+    ReferenceCountUtil.retain(netty.engine());
+    try {
+      ChannelPipeline pipeline = channel.pipeline();
+      pipeline.replace(netty, null, records);
+    } catch (NoSuchElementException e) {
+      ReferenceCountUtil.release(netty.engine());
+      throw new IOException("the connection was lost", e);
+    }
+    return records;
+  }
+
+  // What goes out.
+
+  /** Returns how many bytes can be encrypted into memory of a size. */
+  static int plainBytes(int encryptedBytes) {
+    // Of two records only one is full, and the engine may say something itself.
+    return encryptedBytes - (encryptedBytes / PLAIN_BYTES + 2) * MOST_OVERHEAD;
+  }
+
+  /** Returns how much memory {@code plainBytes} take once they are encrypted, at the most. */
+  static int encryptedBytes(int plainBytes) {
+    return plainBytes + (plainBytes / PLAIN_BYTES + 2) * MOST_OVERHEAD;
+  }
+
+  /**
+   * Encrypts bytes into memory that {@link #encryptedBytes} is enough for.
+   *
+   * @throws SSLException if the connection is closed
+   */
+  synchronized void encrypt(ByteBuffer bytes, ByteBuffer into) throws SSLException {
+    int end = bytes.limit();
+    while (bytes.position() < end) {
+      bytes.limit(Math.min(end, bytes.position() + PLAIN_BYTES));
+      wrap(bytes, into);
+    }
+  }
+
+  private void wrap(ByteBuffer bytes, ByteBuffer into) throws SSLException {
+    ByteBuffer record = record();
+    SSLEngineResult result = engine.wrap(bytes, record);
+    if (result.getStatus() != SSLEngineResult.Status.OK || result.bytesProduced() == 0) {
+      throw new SSLException("nothing can be encrypted any more: " + result);
+    }
+    into.put(record.flip());
+  }
+
+  private ByteBuffer record() {
+    int bytes = engine.getSession().getPacketBufferSize();
+    ByteBuffer record = RECORD.get();
+    if (record.capacity() < bytes) {
+      record = ByteBuffer.allocate(bytes);
+      RECORD.set(record);
+    }
+    return record.clear();
+  }
+
+  @Override
+  public void write(ChannelHandlerContext context, Object message, ChannelPromise promise) {
+    ByteBuf bytes = (ByteBuf) message;
+    ByteBuf out = context.alloc().directBuffer(encryptedBytes(bytes.readableBytes()));
+    try {
+      ByteBuffer memory = out.nioBuffer(0, out.capacity());
+      encrypt(bytes.nioBuffer(), memory);
+      out.writerIndex(memory.position());
+    } catch (SSLException e) {
+      out.release();
+      promise.tryFailure(e);
+      return;
+    } finally {
+      bytes.release();
+    }
+    spoken = true;
+    context.write(out, promise);
+  }
+
+  /** Says that the connection ends, if it ends in good order, and closes it. */
+  @Override
+  public void close(ChannelHandlerContext context, ChannelPromise promise) {
+    if (spoken && context.channel().isActive()) {
+      spoken = false;
+      engine.closeOutbound();
+      ByteBuf out = context.alloc().directBuffer(RECORD_BYTES);
+      ByteBuffer memory = out.nioBuffer(0, RECORD_BYTES);
+      try {
+        sayClosing(memory);
+      } catch (SSLException e) {
+        // Our own closing message is out, and says more.
+        memory.position(0);
+      }
+      context.writeAndFlush(out.writerIndex(memory.position()));
+    }
+    context.close(promise);
+  }
+
+  private synchronized void sayClosing(ByteBuffer into) throws SSLException {
+    ByteBuffer record = record();
+    engine.wrap(ByteBuffer.allocate(0), record);
+    into.put(record.flip());
+  }
+
+  // What comes in.
+
+  @Override
+  public void channelRead(ChannelHandlerContext context, Object message) {
+    early.add((ByteBuf) message);
+    if (closed) {
+      releaseEarly();
+    } else if (!fromSocket) {
+      decrypt(context);
+    }
+  }
+
+  private void decrypt(ChannelHandlerContext context) {
+    try {
+      int count;
+      do {
+        ByteBuf bytes = context.alloc().directBuffer(RECORD_BYTES);
+        try {
+          count = read(bytes.nioBuffer(0, RECORD_BYTES), PLAIN_BYTES);
+          if (count > 0) {
+            context.fireChannelRead(bytes.retain().writerIndex(count));
+          }
+        } finally {
+          bytes.release();
+        }
+      } while (count > 0);
+    } catch (IOException e) {
+      context.fireExceptionCaught(e);
+    }
+  }
+
+  /**
+   * Decrypts the next record that has content. Only one thread may call this.
+   *
+   * @param into has room for {@link #RECORD_BYTES}
+   * @param wanted how much content is wanted for now: reads no more than that from the socket, or a
+   *     record
+   * @return how many bytes are in {@code into}; 0 if none have come yet, -1 if none will come
+   * @throws IOException if what has come is no TLS, was changed on the way, or is not expected
+   */
+  int read(ByteBuffer into, long wanted) throws IOException {
+    int start = into.position();
+    while (!ended && into.position() == start) {
+      int bytes = wholeRecord();
+      if (bytes > 0) {
+        unwrap(bytes, into);
+      } else {
+        int count = receive(wanted);
+        if (count <= 0) {
+          return count;
+        }
+      }
+    }
+    return ended ? -1 : into.position() - start;
+  }
+
+  /** Returns the size of the record that has come first; 0 if it has not come as a whole. */
+  private int wholeRecord() throws IOException {
+    int bytes = nextRecord();
+    return encrypted != null && encrypted.bytes().remaining() >= bytes ? bytes : 0;
+  }
+
+  /** Returns the size of the next record; that of a header as long as that has not come. */
+  private int nextRecord() throws IOException {
+    if (encrypted == null || encrypted.bytes().remaining() < HEADER_BYTES) {
+      return HEADER_BYTES;
+    }
+    ByteBuffer bytes = encrypted.bytes();
+    int at = bytes.position();
+    int type = bytes.get(at);
+    int length =
+        (bytes.get(at + LENGTH_INDEX) & 0xff) << Byte.SIZE
+            | (bytes.get(at + LENGTH_INDEX + 1) & 0xff);
+    if (type < FIRST_TYPE || type > LAST_TYPE || bytes.get(at + 1) != MAJOR_VERSION) {
+      throw new SSLException("it sent something that is not a TLS record");
+    }
+    if (length > RECORD_BYTES - HEADER_BYTES) {
+      throw new SSLException("it sent a TLS record of " + length + " bytes");
+    }
+    return HEADER_BYTES + length;
+  }
+
+  private void unwrap(int bytes, ByteBuffer into) throws IOException {
+    ByteBuffer record = record();
+    ByteBuffer from = encrypted.bytes();
+    int end = from.limit();
+    record.put(from.limit(from.position() + bytes));
+    from.limit(end);
+    record.flip();
+    giveBackIfRead();
+    SSLEngineResult result = engine.unwrap(record, into);
+    switch (result.getStatus()) {
+      case OK -> checkHandshake(result.getHandshakeStatus());
+      case CLOSED -> ended = true;
+      default -> throw new SSLException("it sent a TLS record that cannot be read: " + result);
+    }
+    if (result.bytesProduced() > 0) {
+      overhead = bytes - result.bytesProduced();
+    }
+  }
+
+  private void checkHandshake(HandshakeStatus status) throws SSLException {
+    boolean none =
+        status == HandshakeStatus.NOT_HANDSHAKING || status == HandshakeStatus.FINISHED;
+    if (!none && !(hasKeyUpdates && status == HandshakeStatus.NEED_WRAP)) {
+      throw new SSLException("it began another TLS handshake");
+    }
+  }
+
+  /** Gets encrypted bytes; returns 0 if there are none now, -1 if there never will be again. */
+  private int receive(long wanted) throws IOException {
+    long content = Math.min(wanted, ByteSink.SEGMENT_BYTES);
+    long most = Math.max(nextRecord(), content + (content / PLAIN_BYTES + 1) * overhead);
+    if (encrypted == null) {
+      encrypted = channel.segments().take(most);
+    } else {
+      encrypted.bytes().compact();
+    }
+    ByteBuffer bytes = encrypted.bytes();
+    try {
+      bytes.limit((int) Math.max(bytes.position(), Math.min(bytes.capacity(), most)));
+      if (!early.isEmpty()) {
+        return takeEarly(bytes);
+      }
+      return fromSocket ? channel.directSocket().read(bytes) : 0;
+    } finally {
+      bytes.flip();
+      giveBackIfRead();
+    }
+  }
+
+  private int takeEarly(ByteBuffer buffer) {
+    ByteBuf first = early.element();
+    int count = Math.min(first.readableBytes(), buffer.remaining());
+    buffer.limit(buffer.position() + count);
+    first.readBytes(buffer);
+    if (!first.isReadable()) {
+      early.remove().release();
+    }
+    return count;
+  }
+
+  private void giveBackIfRead() {
+    if (!encrypted.bytes().hasRemaining()) {
+      channel.segments().giveBack(encrypted);
+      encrypted = null;
+    }
+  }
+
+  /** Drops what was not decrypted; when nobody decrypts any more. */
+  void drop() {
+    closed = true;
+    releaseEarly();
+    if (encrypted != null) {
+      channel.segments().giveBack(encrypted);
+      encrypted = null;
+    }
+  }
+
+  private void releaseEarly() {
+    for (ByteBuf each = early.poll(); each != null; each = early.poll()) {
+      each.release();
+    }
+  }
+
+  @Override
+  public void handlerRemoved(ChannelHandlerContext context) {
+    if (!fromSocket) {
+      drop();
+    }
+    ReferenceCountUtil.release(engine);
+  }
+}
