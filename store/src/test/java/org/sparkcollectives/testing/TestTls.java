@@ -1,6 +1,8 @@
 package org.sparkcollectives.testing;
 
+import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslProvider;
 import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -36,8 +38,22 @@ public final class TestTls {
     }
   }
 
+  /**
+   * The two sides of TLS between peers that trust each other and nobody else.
+   *
+   * @param server for those that accept a connection
+   * @param client for those that make one
+   */
+  public record Sides(SslContext server, SslContext client) {}
+
   /** Creates TLS between peers that trust each other and nobody else. */
   public static TransportSecurity create() throws Exception {
+    Sides sides = sides();
+    return TransportSecurity.tls(sides.server, sides.client);
+  }
+
+  /** Creates the two sides of TLS, by the JDK. */
+  public static Sides sides() throws Exception {
     Path directory = Files.createTempDirectory("tls");
     Path file = directory.resolve("keys.p12");
     try {
@@ -55,9 +71,9 @@ public final class TestTls {
       certificates.load(null, null);
       certificates.setCertificateEntry("peer", keys.getCertificate("peer"));
       trusted.init(certificates);
-      return TransportSecurity.tls(
-          SslContextBuilder.forServer(own).build(),
-          SslContextBuilder.forClient().trustManager(trusted).build());
+      return new Sides(
+          SslContextBuilder.forServer(own).sslProvider(SslProvider.JDK).build(),
+          SslContextBuilder.forClient().sslProvider(SslProvider.JDK).trustManager(trusted).build());
     } finally {
       Files.deleteIfExists(file);
       Files.delete(directory);

@@ -15,11 +15,11 @@ import org.sparkcollectives.internal.transport.ByteSink;
  * without locks.
  *
  * <p>Segments are small or large. Small ones hold a message whose latency matters, and where
- * connections are encrypted a record. Large ones are limited: to an eighth of the JVM's direct memory,
- * and to 64 MiB. Where they run out, messages go through small ones, at the cost of more system
- * calls. There is always a small one for each connection that has bytes in it, 4 KiB, or 20 KiB
- * where it is encrypted: ranks read from one peer at a time, so a connection that waited for memory
- * might wait for one that waits for it.
+ * connections are encrypted a record. Large ones are limited: to an eighth of the JVM's direct
+ * memory, and to 64 MiB. Where they run out, messages go through small ones, at the cost of more
+ * system calls. There is always a small one for each connection that has bytes in it, 4 KiB, or 20
+ * KiB where it is encrypted: ranks read from one peer at a time, so a connection that waited for
+ * memory might wait for one that waits for it.
  *
  * <p>Some of those that were given back, less than 3 MiB, stay for the next that is taken. Each
  * thread has a place of its own for them as far as there are places, so that threads seldom meet.

@@ -7,6 +7,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.handler.ssl.SslHandler;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
 import java.util.Queue;
@@ -140,6 +141,9 @@ final class SocketSource extends ChannelInboundHandlerAdapter
       } else {
         count = tls.read(buffer, bytes);
       }
+    } catch (ClosedChannelException e) {
+      // The event loop has seen the end.
+      count = -1;
     } finally {
       received.bytes().flip();
       giveBackIfRead();

@@ -1,6 +1,7 @@
 package org.sparkcollectives.internal.transport.tcp;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
@@ -12,6 +13,7 @@ import java.nio.ByteBuffer;
 import java.util.NoSuchElementException;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLEngineResult;
 import javax.net.ssl.SSLEngineResult.HandshakeStatus;
@@ -31,9 +33,9 @@ import org.sparkcollectives.internal.transport.ByteSink;
  * of the calls of {@link #encrypt}.
  *
  * <p>The engine sees the bytes of a record in an array: that of the JDK encrypts arrays in place,
- * and copies other memory twice. What it has to say itself, as the answer to a new key of the peer
- * (RFC 8446, 4.6.3), goes out before the next bytes. It does not begin another handshake: a peer
- * that does, as TLS before 1.3 permits, breaks the connection.
+ * and copies other memory twice. A new key of the peer is answered (RFC 8446, 4.6.3) by the event
+ * loop at once where messages come in, else with the next bytes. There is no other handshake: a
+ * peer that begins one, as TLS before 1.3 permits, breaks the connection.
  */
 final class TlsRecords extends ChannelDuplexHandler {
 
@@ -56,6 +58,9 @@ final class TlsRecords extends ChannelDuplexHandler {
   /** The same in TLS 1.3 with AES-GCM. */
   private static final int USUAL_OVERHEAD = 22;
 
+  /** How many new keys of the peer may wait for an answer. */
+  private static final int MOST_UNANSWERED = 8;
+
   private static final ThreadLocal<ByteBuffer> RECORD =
       ThreadLocal.withInitial(() -> ByteBuffer.allocate(RECORD_BYTES));
 
@@ -70,6 +75,7 @@ final class TlsRecords extends ChannelDuplexHandler {
   /** The segment that has bytes which are not decrypted yet, or null. */
   private SegmentPool.Segment encrypted;
 
+  private final AtomicInteger unanswered = new AtomicInteger();
   private int overhead = USUAL_OVERHEAD;
   private boolean ended;
   private volatile boolean closed;
@@ -126,6 +132,7 @@ final class TlsRecords extends ChannelDuplexHandler {
    * @throws SSLException if the connection is closed
    */
   synchronized void encrypt(ByteBuffer bytes, ByteBuffer into) throws SSLException {
+    unanswered.set(0);
     int end = bytes.limit();
     while (bytes.position() < end) {
       bytes.limit(Math.min(end, bytes.position() + PLAIN_BYTES));
@@ -177,23 +184,26 @@ final class TlsRecords extends ChannelDuplexHandler {
     if (spoken && context.channel().isActive()) {
       spoken = false;
       engine.closeOutbound();
-      ByteBuf out = context.alloc().directBuffer(RECORD_BYTES);
-      ByteBuffer memory = out.nioBuffer(0, RECORD_BYTES);
-      try {
-        sayClosing(memory);
-      } catch (SSLException e) {
-        // Our own closing message is out, and says more.
-        memory.position(0);
-      }
-      context.writeAndFlush(out.writerIndex(memory.position()));
+      speak(context);
     }
     context.close(promise);
   }
 
-  private synchronized void sayClosing(ByteBuffer into) throws SSLException {
-    ByteBuffer record = record();
-    engine.wrap(ByteBuffer.allocate(0), record);
-    into.put(record.flip());
+  /** Sends what the engine has to say itself; on the event loop, while no thread encrypts. */
+  private synchronized void speak(ChannelHandlerContext context) {
+    unanswered.set(0);
+    ByteBuf out = context.alloc().directBuffer(2 * RECORD_BYTES);
+    try {
+      int produced;
+      do {
+        ByteBuffer record = record();
+        produced = engine.wrap(ByteBuffer.allocate(0), record).bytesProduced();
+        out.writeBytes(record.flip());
+      } while (produced > 0 && engine.getHandshakeStatus() == HandshakeStatus.NEED_WRAP);
+    } catch (SSLException e) {
+      // The connection has ended, which is told where it is read.
+    }
+    context.writeAndFlush(out);
   }
 
   // What comes in.
@@ -288,7 +298,7 @@ final class TlsRecords extends ChannelDuplexHandler {
     giveBackIfRead();
     SSLEngineResult result = engine.unwrap(record, into);
     switch (result.getStatus()) {
-      case OK -> checkHandshake(result.getHandshakeStatus());
+      case OK -> checkHandshake(result);
       case CLOSED -> ended = true;
       default -> throw new SSLException("it sent a TLS record that cannot be read: " + result);
     }
@@ -297,11 +307,30 @@ final class TlsRecords extends ChannelDuplexHandler {
     }
   }
 
-  private void checkHandshake(HandshakeStatus status) throws SSLException {
-    boolean none =
-        status == HandshakeStatus.NOT_HANDSHAKING || status == HandshakeStatus.FINISHED;
-    if (!none && !(hasKeyUpdates && status == HandshakeStatus.NEED_WRAP)) {
+  private void checkHandshake(SSLEngineResult result) throws SSLException {
+    HandshakeStatus status = result.getHandshakeStatus();
+    if (status == HandshakeStatus.NOT_HANDSHAKING || status == HandshakeStatus.FINISHED) {
+      return;
+    }
+    if (!hasKeyUpdates || status != HandshakeStatus.NEED_WRAP) {
       throw new SSLException("it began another TLS handshake");
+    }
+    if (result.bytesProduced() == 0) {
+      if (unanswered.incrementAndGet() > MOST_UNANSWERED) {
+        throw new SSLException("it changes the key of TLS again and again");
+      }
+      if (fromSocket) {
+        // As a Channel: what a NioSocketChannel returns differs between Netty 4.1 and 4.2.
+        Channel plain = channel;
+        plain.eventLoop().execute(this::answer);
+      }
+    }
+  }
+
+  private void answer() {
+    ChannelHandlerContext context = channel.pipeline().context(this);
+    if (context != null && unanswered.get() > 0) {
+      speak(context);
     }
   }
 
