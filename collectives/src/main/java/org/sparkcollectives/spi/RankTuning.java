@@ -9,7 +9,7 @@ import java.time.Duration;
  *
  * @param spin how long a thread that waits in a collective spins before it sleeps. It does not spin
  *     if a host has more ranks than processors, or if the last waits were long
- * @param sockets which threads read and write sockets that are not encrypted
+ * @param sockets which threads read and write the sockets of collectives
  * @param stripeBytes how many bytes of a collective each of several connections to a peer gets at
  *     least
  */
@@ -23,7 +23,7 @@ public record RankTuning(Duration spin, Sockets sockets, long stripeBytes) {
   public enum Sockets {
     /** The thread that runs a collective. */
     DIRECT,
-    /** Netty's event loops, as where connections are encrypted; with epoll if it is present. */
+    /** Netty's event loops, with epoll if it is present. */
     EVENT_LOOPS,
     /** Netty's event loops over Java's NIO. */
     NIO_EVENT_LOOPS

@@ -6,7 +6,7 @@ import org.sparkcollectives.spi.RankTuning;
 /**
  * Options of connections.
  *
- * @param users which threads read and write sockets that are not encrypted
+ * @param users which threads read and write the sockets of collectives
  * @param sendBuffer the bytes that a connection asks the operating system to hold for it; 0 to
  *     leave that to the system
  * @param silence how long an idle connection may get no answer from the other host, see {@link

@@ -2,8 +2,10 @@
  * The paths between ranks of different JVMs. A JVM accepts and opens connections on Netty's event
  * loops; then the rank's own thread reads and writes the sockets, by way of memory that all
  * connections share (the {@link org.sparkcollectives.internal.transport.tcp.SegmentPool}), or a
- * ring in shared memory if both JVMs are on one host. Only if TLS encrypts the connection, or
- * {@code RankTuning.sockets} says so, do the event loops carry the bytes.
+ * ring in shared memory if both JVMs are on one host. Where TLS encrypts the connection, that
+ * thread encrypts and decrypts as well ({@link
+ * org.sparkcollectives.internal.transport.tcp.TlsRecords}). Only if {@code RankTuning.sockets} says
+ * so do the event loops carry the bytes.
  *
  * <p>A JVM has one {@link org.sparkcollectives.internal.transport.tcp.TcpTransport}: one listening
  * port and a few event loops, shared by all groups and all their ranks here. The paths of one rank
