@@ -119,10 +119,13 @@ class SimulatedNetworkTest {
     HostTensor tensor = HostTensor.allocate(DType.FLOAT32, 1 << 20);
     double seconds =
         apart(ranks)
-            .seconds(rank -> new RingAllReduce().run(rank, Call.allReduce(tensor, ReduceOp.SUM)));
+            .seconds(
+                rank ->
+                    new RingAllReduce(new Scratch())
+                        .run(rank, Call.allReduce(tensor, ReduceOp.SUM)));
     double predicted =
         new CostModel(15e-6, 4e-6, 1e9, 8)
-            .seconds(new RingAllReduce().cost(ranks, tensor.byteSize()));
+            .seconds(new RingAllReduce(new Scratch()).cost(ranks, tensor.byteSize()));
     assertThat(seconds).isCloseTo(predicted, within(0.2 * predicted));
   }
 
