@@ -12,6 +12,12 @@ import pytest
 # without a network.
 os.environ["PYSPARK_PYTHON"] = sys.executable
 os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+# For JVMs that live for seconds, the compiler's second tier costs more than it saves.
+os.environ.setdefault(
+    "SPARK_SUBMIT_OPTS",
+    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC "
+    '"-Dspark.executor.defaultJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"',
+)
 
 import spark_collectives as dist
 
