@@ -47,7 +47,8 @@ record GrowthCase(String label, Operation operation, long bytes, boolean each) {
         -1,
         true,
         Duration.ZERO,
-        Duration.ZERO);
+        Duration.ZERO,
+        false);
   }
 
   /** Returns the count that the operation is called with on so many ranks. */
