@@ -23,6 +23,8 @@ interface PersistentContract extends RanksUnderTest {
 
   int STARTS = 3;
 
+  float[] MAGNITUDES = {1, 10, 100, 1e3F, 1e4F, 1e5F, 1e6F};
+
   /** The memory of the tensors. */
   enum Memory {
     ARRAY,
@@ -48,7 +50,8 @@ interface PersistentContract extends RanksUnderTest {
     void fill(int rank, int step) {
       float[] values = new float[(int) input.count()];
       for (int i = 0; i < values.length; i++) {
-        values[i] = (float) (Math.sin(i * 0.37 + rank + step) * Math.pow(10, i % 7));
+        // Of such magnitudes that the order of the additions decides the bits.
+        values[i] = ((i * 37 + rank * 11 + step) % 101 - 50) / 7F * MAGNITUDES[i % MAGNITUDES.length];
       }
       input.copyFrom(values);
     }

@@ -59,7 +59,7 @@ final class TlsRecords extends ChannelDuplexHandler {
   private static final int USUAL_OVERHEAD = 22;
 
   /** How many new keys of the peer may wait for an answer. */
-  private static final int MOST_UNANSWERED = 8;
+  static final int MOST_UNANSWERED = 8;
 
   private static final ThreadLocal<ByteBuffer> RECORD =
       ThreadLocal.withInitial(() -> ByteBuffer.allocate(RECORD_BYTES));
