@@ -119,9 +119,7 @@ final class RankProcessGroup extends GroupHandle {
     group.requireOpen();
     TensorView to = arguments.tensor("all-gather", "output", output);
     TensorView from = arguments.tensor("all-gather", "input", input);
-    arguments.sameType("all-gather", to, from);
-    arguments.partForEachRank("all-gather", "output", to, "input", from);
-    arguments.apartOrInPlace("all-gather", to, from);
+    checkAllGather(to, from);
     checkNan("all-gather", "input", from);
     return begun(on(to).allGather(to, from, timeout));
   }
@@ -131,9 +129,7 @@ final class RankProcessGroup extends GroupHandle {
     group.requireOpen();
     List<TensorView> to = arguments.onePerRank("all-gather", "outputs", outputs);
     TensorView from = arguments.tensor("all-gather", "input", input);
-    arguments.sameTypes("all-gather", to, from);
-    arguments.ownPart("all-gather", "outputs", to, from);
-    arguments.apartOrInPlace("all-gather", to, from);
+    checkAllGather(to, from);
     checkNan("all-gather", "input", from);
     return begun(on(from).allGather(List.copyOf(to), from, timeout));
   }
@@ -143,10 +139,7 @@ final class RankProcessGroup extends GroupHandle {
     group.requireOpen();
     TensorView to = arguments.tensor("reduce-scatter", "output", output);
     TensorView from = arguments.tensor("reduce-scatter", "input", input);
-    arguments.sameType("reduce-scatter", to, from);
-    arguments.reducible("reduce-scatter", op, from.dtype());
-    arguments.partForEachRank("reduce-scatter", "input", from, "output", to);
-    arguments.apartOrInPlace("reduce-scatter", from, to);
+    checkReduceScatter(to, from, op);
     checkNan("reduce-scatter", "input", from);
     return begun(on(to).reduceScatter(to, from, op, timeout));
   }
@@ -156,10 +149,7 @@ final class RankProcessGroup extends GroupHandle {
     group.requireOpen();
     TensorView to = arguments.tensor("reduce-scatter", "output", output);
     List<TensorView> from = arguments.onePerRank("reduce-scatter", "inputs", inputs);
-    arguments.sameTypes("reduce-scatter", from, to);
-    arguments.reducible("reduce-scatter", op, to.dtype());
-    arguments.ownPart("reduce-scatter", "inputs", from, to);
-    arguments.apartOrInPlace("reduce-scatter", from, to);
+    checkReduceScatter(to, from, op);
     checkNan("reduce-scatter", "inputs", from);
     return begun(on(to).reduceScatter(to, List.copyOf(from), op, timeout));
   }
@@ -170,9 +160,7 @@ final class RankProcessGroup extends GroupHandle {
     arguments.root("gather", root);
     TensorView from = arguments.tensor("gather", "input", input);
     List<TensorView> to = arguments.atRootOnly("gather", "outputs", outputs, root);
-    arguments.sameTypes("gather", to, from);
-    arguments.ownPartAtRoot("gather", "outputs", to, from);
-    arguments.apartOrInPlace("gather", to, from);
+    checkGather(to, from);
     checkNan("gather", "input", from);
     return begun(on(from).gather(List.copyOf(to), from, root, timeout));
   }
@@ -262,9 +250,7 @@ final class RankProcessGroup extends GroupHandle {
     group.requireOpen();
     TensorView to = arguments.tensor("all-gather", "output", output);
     TensorView from = arguments.tensor("all-gather", "input", input);
-    arguments.sameType("all-gather", to, from);
-    arguments.partForEachRank("all-gather", "output", to, "input", from);
-    arguments.apartOrInPlace("all-gather", to, from);
+    checkAllGather(to, from);
     return persistent(
         OperationSpec.allGather(to, from),
         () -> checkNan("all-gather", "input", from),
@@ -276,9 +262,7 @@ final class RankProcessGroup extends GroupHandle {
     group.requireOpen();
     List<TensorView> to = arguments.onePerRank("all-gather", "outputs", outputs);
     TensorView from = arguments.tensor("all-gather", "input", input);
-    arguments.sameTypes("all-gather", to, from);
-    arguments.ownPart("all-gather", "outputs", to, from);
-    arguments.apartOrInPlace("all-gather", to, from);
+    checkAllGather(to, from);
     return persistent(
         OperationSpec.allGather(to, from),
         () -> checkNan("all-gather", "input", from),
@@ -290,10 +274,7 @@ final class RankProcessGroup extends GroupHandle {
     group.requireOpen();
     TensorView to = arguments.tensor("reduce-scatter", "output", output);
     List<TensorView> from = arguments.onePerRank("reduce-scatter", "inputs", inputs);
-    arguments.sameTypes("reduce-scatter", from, to);
-    arguments.reducible("reduce-scatter", op, to.dtype());
-    arguments.ownPart("reduce-scatter", "inputs", from, to);
-    arguments.apartOrInPlace("reduce-scatter", from, to);
+    checkReduceScatter(to, from, op);
     return persistent(
         OperationSpec.reduceScatter(to, from, op),
         () -> checkNan("reduce-scatter", "inputs", from),
@@ -305,10 +286,7 @@ final class RankProcessGroup extends GroupHandle {
     group.requireOpen();
     TensorView to = arguments.tensor("reduce-scatter", "output", output);
     TensorView from = arguments.tensor("reduce-scatter", "input", input);
-    arguments.sameType("reduce-scatter", to, from);
-    arguments.reducible("reduce-scatter", op, from.dtype());
-    arguments.partForEachRank("reduce-scatter", "input", from, "output", to);
-    arguments.apartOrInPlace("reduce-scatter", from, to);
+    checkReduceScatter(to, from, op);
     return persistent(
         OperationSpec.reduceScatter(to, from, op),
         () -> checkNan("reduce-scatter", "input", from),
@@ -321,13 +299,43 @@ final class RankProcessGroup extends GroupHandle {
     arguments.root("gather", root);
     TensorView from = arguments.tensor("gather", "input", input);
     List<TensorView> to = arguments.atRootOnly("gather", "outputs", outputs, root);
-    arguments.sameTypes("gather", to, from);
-    arguments.ownPartAtRoot("gather", "outputs", to, from);
-    arguments.apartOrInPlace("gather", to, from);
+    checkGather(to, from);
     return persistent(
         OperationSpec.gather(to, from, root),
         () -> checkNan("gather", "input", from),
         on(from).prepareGather(List.copyOf(to), from, root, timeout));
+  }
+
+  private void checkAllGather(TensorView to, TensorView from) {
+    arguments.sameType("all-gather", to, from);
+    arguments.partForEachRank("all-gather", "output", to, "input", from);
+    arguments.apartOrInPlace("all-gather", to, from);
+  }
+
+  private void checkAllGather(List<TensorView> to, TensorView from) {
+    arguments.sameTypes("all-gather", to, from);
+    arguments.ownPart("all-gather", "outputs", to, from);
+    arguments.apartOrInPlace("all-gather", to, from);
+  }
+
+  private void checkReduceScatter(TensorView to, TensorView from, ReduceOp op) {
+    arguments.sameType("reduce-scatter", to, from);
+    arguments.reducible("reduce-scatter", op, from.dtype());
+    arguments.partForEachRank("reduce-scatter", "input", from, "output", to);
+    arguments.apartOrInPlace("reduce-scatter", from, to);
+  }
+
+  private void checkReduceScatter(TensorView to, List<TensorView> from, ReduceOp op) {
+    arguments.sameTypes("reduce-scatter", from, to);
+    arguments.reducible("reduce-scatter", op, to.dtype());
+    arguments.ownPart("reduce-scatter", "inputs", from, to);
+    arguments.apartOrInPlace("reduce-scatter", from, to);
+  }
+
+  private void checkGather(List<TensorView> to, TensorView from) {
+    arguments.sameTypes("gather", to, from);
+    arguments.ownPartAtRoot("gather", "outputs", to, from);
+    arguments.apartOrInPlace("gather", to, from);
   }
 
   private PersistentCollective persistent(
