@@ -75,7 +75,9 @@ def main():
         parser.error("--hosts must be 2 to 16")
     import pyspark
 
-    with places.Hosts(chosen.hosts, chosen.mbit, delay=chosen.delay, loss=chosen.loss) as hosts, Cluster(hosts, os.path.dirname(pyspark.__file__), chosen.memory) as cluster:
+    home = os.path.dirname(pyspark.__file__)
+    network = places.Hosts(chosen.hosts, chosen.mbit, delay=chosen.delay, loss=chosen.loss)
+    with network as hosts, Cluster(hosts, home, chosen.memory) as cluster:
         environment = dict(os.environ, SPARK_LOCAL_IP=hosts.address(0))
         command = [word.replace("{master}", cluster.url) for word in chosen.command]
         return subprocess.call(hosts.command(0, command), env=environment)

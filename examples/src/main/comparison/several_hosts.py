@@ -1,7 +1,7 @@
 """Measures collectives of this library and its peers between hosts that are namespaces of this machine. Run by examples/hosts-benchmark.
 
-The share of the link is that of what TCP can carry over the slowest cable: 1,448 of 1,514 bytes, in the least time in which the operation
-can be done by any algorithm that sends each host what it needs once.
+"of the link" is the least time in which the slowest cable could carry what any algorithm must send, divided by the median time. Of each
+1,514 bytes on the cable, 1,448 count.
 """
 
 import argparse

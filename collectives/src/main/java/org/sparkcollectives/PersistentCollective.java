@@ -4,7 +4,7 @@ package org.sparkcollectives;
  * A collective that a rank calls again and again on the same tensors. {@link
  * ProcessGroup#allReduceInit} and the methods like it check the arguments, choose the algorithm and
  * prepare the call once; each {@link #start} carries it out on what the tensors hold then. Worth it
- * for small tensors, where preparing takes longer than the exchange.
+ * for small tensors, where a call takes about as long as the exchange.
  *
  * <pre>{@code
  * try (PersistentCollective sum = group.allReduceInit(Tensor.of(gradient))) {
@@ -40,8 +40,8 @@ public interface PersistentCollective extends AutoCloseable {
 
   /**
    * Releases what was prepared, so that the tensors can be freed. Local, idempotent, and does not
-   * wait: an operation that was started goes on, and the group stays as it is. Need not be called
-   * of an object that is no longer reachable, which holds nothing but memory of the JVM.
+   * wait: an operation that was started goes on, and the group stays as it is. Optional: an
+   * unreachable object holds nothing but memory that the garbage collector frees.
    */
   @Override
   void close();

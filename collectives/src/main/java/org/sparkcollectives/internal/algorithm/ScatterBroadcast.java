@@ -6,7 +6,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
  * Van de Geijn's broadcast (Barnett et al., 1994): the root scatters the tensor down a binomial
- * tree, and the ranks gather the parts from each other as in Bruck's all-gather, where they lie.
+ * tree, and the ranks gather the parts from each other as in Bruck's all-gather, but in place.
  *
  * <p>Steps: 2 ceil(log2 n). Bytes sent by the root: 2(n-1)/n of the tensor; by others less.
  */

@@ -25,7 +25,8 @@ public final class CommHooks {
   }
 
   /**
-   * Returns the hook that sums in float16, half the bytes: c10d's {@code fp16_compress_hook}.
+   * Returns the hook that sends gradients as float16, in half to three quarters of the bytes: c10d's
+   * {@code fp16_compress_hook}.
    *
    * <p>As there, gradients are rounded to float16 before they are divided: one above 65,519 becomes
    * infinite even where the mean would fit, see {@link #divideFirst}. The halves of all ranks are
@@ -36,8 +37,9 @@ public final class CommHooks {
   }
 
   /**
-   * Returns the hook that sums in bfloat16, half the bytes: c10d's {@code bf16_compress_hook}. It
-   * keeps the range of float32, and 8 bits of each number. Otherwise as {@link #float16}.
+   * Returns the hook that sends gradients as bfloat16, in half to three quarters of the bytes:
+   * c10d's {@code bf16_compress_hook}. It keeps the range of float32, and 8 bits of each number.
+   * Otherwise as {@link #float16}.
    */
   public static CommHook bfloat16() {
     return new HalfCompression(DType.BFLOAT16, false);

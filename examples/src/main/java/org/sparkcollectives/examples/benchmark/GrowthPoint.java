@@ -14,8 +14,8 @@ import java.io.Serializable;
  * @param cpuMicros the processor time of all JVMs, compilation and garbage collection included, for
  *     each rank and operation
  * @param connections the group's open ends of connections, for each rank
- * @param directBytes what buffers take of the JVMs' direct memory in Netty's allocator then, for
- *     each rank of the group; memory that an operation before has left for the next counts
+ * @param directBytes what Netty holds of the JVMs' direct memory then, for each rank of the group:
+ *     the bytes in use with Netty 4.1, with 4.2 the chunks that it has allocated
  * @param wrongElements of a result, on all ranks
  */
 record GrowthPoint(

@@ -47,7 +47,7 @@ abstract class RankCommand implements Callable<Integer> {
   @Option(
       names = "--transports",
       split = ",",
-      description = "The paths that may be used, such as" + " tcp; by default as configured.")
+      description = "The paths that may be used, such as tcp; by default as configured.")
   private List<String> transports = new ArrayList<>();
 
   @Option(names = "--set", paramLabel = "KEY=VALUE", description = "A setting; may be repeated.")

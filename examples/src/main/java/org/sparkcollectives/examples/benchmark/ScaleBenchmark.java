@@ -21,9 +21,9 @@ import picocli.CommandLine.Option;
     description = {
       "Shows how time, CPU time, connections and direct memory of operations grow with the number"
           + " of ranks: 2, 4, 8 and so on, up to one for each slot of the Spark application.",
-      "The ranks of a group are spread over hosts, and on these over executors. The law in the last"
-          + " column is what grows most nearly so (flat, log, linear, quadratic), from the upper"
-          + " half of the numbers; the factor is that of a doubling."
+      "The ranks of a group are spread over hosts, and on these over executors. The last column is"
+          + " the law that fits best (flat, log, linear or quadratic) in the upper half of the"
+          + " numbers of ranks, and the factor by which the cost grows when the ranks double."
     },
     showDefaultValues = true)
 public final class ScaleBenchmark extends RankCommand {
