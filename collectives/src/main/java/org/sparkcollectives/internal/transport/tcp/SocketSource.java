@@ -7,6 +7,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.handler.ssl.SslHandler;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.channels.ClosedChannelException;
 import java.nio.channels.SelectionKey;
 import java.nio.channels.SocketChannel;
@@ -74,10 +75,11 @@ final class SocketSource extends ChannelInboundHandlerAdapter
       breakOff(e.getMessage(), e);
       return;
     }
-    handedOver = true;
     if (ended && tls != null) {
       tls.drop();
     }
+    // From here on the thread reads, so nothing of it may be dropped here any more.
+    handedOver = true;
     listener.received();
   }
 
@@ -141,6 +143,8 @@ final class SocketSource extends ChannelInboundHandlerAdapter
       } else {
         count = tls.read(buffer, bytes);
       }
+    } catch (ClosedByInterruptException e) {
+      throw e;
     } catch (ClosedChannelException e) {
       // The event loop has seen the end.
       count = -1;

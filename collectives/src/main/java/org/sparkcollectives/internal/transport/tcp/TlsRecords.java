@@ -7,12 +7,14 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.ChannelPromise;
 import io.netty.handler.ssl.SslHandler;
+import io.netty.util.IllegalReferenceCountException;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.NoSuchElementException;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLEngineResult;
@@ -61,6 +63,9 @@ final class TlsRecords extends ChannelDuplexHandler {
   /** How many new keys of the peer may wait for an answer. */
   static final int MOST_UNANSWERED = 8;
 
+  /** How many records without content may follow each other. */
+  private static final int MOST_WITHOUT_CONTENT = 32;
+
   private static final ThreadLocal<ByteBuffer> RECORD =
       ThreadLocal.withInitial(() -> ByteBuffer.allocate(RECORD_BYTES));
 
@@ -76,6 +81,8 @@ final class TlsRecords extends ChannelDuplexHandler {
   private SegmentPool.Segment encrypted;
 
   private final AtomicInteger unanswered = new AtomicInteger();
+  private final AtomicBoolean answering = new AtomicBoolean();
+  private int withoutContent;
   private int overhead = USUAL_OVERHEAD;
   private boolean ended;
   private volatile boolean closed;
@@ -101,8 +108,12 @@ final class TlsRecords extends ChannelDuplexHandler {
   static TlsRecords takeOver(DirectSocketChannel channel, SslHandler netty, boolean fromSocket)
       throws IOException {
     TlsRecords records = new TlsRecords(channel, netty.engine(), fromSocket);
-    // Netty's handler releases it when it goes.
-    ReferenceCountUtil.retain(netty.engine());
+    try {
+      // Netty's handler releases it when it goes.
+      ReferenceCountUtil.retain(netty.engine());
+    } catch (IllegalReferenceCountException e) {
+      throw new IOException("the connection was lost", e);
+    }
     try {
       ChannelPipeline pipeline = channel.pipeline();
       pipeline.replace(netty, null, records);
@@ -164,18 +175,19 @@ final class TlsRecords extends ChannelDuplexHandler {
     ByteBuf bytes = (ByteBuf) message;
     ByteBuf out = context.alloc().directBuffer(encryptedBytes(bytes.readableBytes()));
     try {
+      if (fromSocket) {
+        speakIfWanted(context);
+      }
       ByteBuffer memory = out.nioBuffer(0, out.capacity());
       encrypt(bytes.nioBuffer(), memory);
-      out.writerIndex(memory.position());
+      spoken = true;
+      context.write(out.retain().writerIndex(memory.position()), promise);
     } catch (SSLException e) {
-      out.release();
       promise.tryFailure(e);
-      return;
     } finally {
+      out.release();
       bytes.release();
     }
-    spoken = true;
-    context.write(out, promise);
   }
 
   /** Says that the connection ends, if it ends in good order, and closes it. */
@@ -187,6 +199,12 @@ final class TlsRecords extends ChannelDuplexHandler {
       speak(context);
     }
     context.close(promise);
+  }
+
+  private void speakIfWanted(ChannelHandlerContext context) {
+    if (engine.getHandshakeStatus() == HandshakeStatus.NEED_WRAP) {
+      speak(context);
+    }
   }
 
   /** Sends what the engine has to say itself; on the event loop, while no thread encrypts. */
@@ -304,6 +322,9 @@ final class TlsRecords extends ChannelDuplexHandler {
     }
     if (result.bytesProduced() > 0) {
       overhead = bytes - result.bytesProduced();
+      withoutContent = 0;
+    } else if (++withoutContent > MOST_WITHOUT_CONTENT) {
+      throw new SSLException("it sends TLS records without content");
     }
   }
 
@@ -315,22 +336,22 @@ final class TlsRecords extends ChannelDuplexHandler {
     if (!hasKeyUpdates || status != HandshakeStatus.NEED_WRAP) {
       throw new SSLException("it began another TLS handshake");
     }
-    if (result.bytesProduced() == 0) {
-      if (unanswered.incrementAndGet() > MOST_UNANSWERED) {
-        throw new SSLException("it changes the key of TLS again and again");
-      }
-      if (fromSocket) {
-        // As a Channel: what a NioSocketChannel returns differs between Netty 4.1 and 4.2.
-        Channel plain = channel;
-        plain.eventLoop().execute(this::answer);
-      }
+    // With content, the engine asks for a new key itself, after many bytes.
+    if (result.bytesProduced() == 0 && unanswered.incrementAndGet() > MOST_UNANSWERED) {
+      throw new SSLException("it changes the key of TLS again and again");
+    }
+    if (fromSocket && answering.compareAndSet(false, true)) {
+      // As a Channel: what a NioSocketChannel returns differs between Netty 4.1 and 4.2.
+      Channel plain = channel;
+      plain.eventLoop().execute(this::answer);
     }
   }
 
   private void answer() {
+    answering.set(false);
     ChannelHandlerContext context = channel.pipeline().context(this);
-    if (context != null && unanswered.get() > 0) {
-      speak(context);
+    if (context != null) {
+      speakIfWanted(context);
     }
   }
 
