@@ -114,6 +114,7 @@ public interface Call<C extends Call<C>> {
 
     @Override
     public List<HostTensor> published(Peers peers) {
+      // Of calls whose contribution lies elsewhere nothing is published: they go between nodes.
       return List.of(tensor);
     }
 

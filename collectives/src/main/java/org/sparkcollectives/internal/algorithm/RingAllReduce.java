@@ -37,6 +37,9 @@ final class RingAllReduce implements MessageAlgorithm<Call.AllReduce> {
     int rank = peers.rank();
     kernel.premultiply(contribution, 0, contribution.count());
     HostTensor sum = contributions.at(rank);
+    if (peers.size() == 1) {
+      sum = accumulator(kernel, 0, sum);
+    }
     for (int step = 0; step < peers.size() - 1; step++) {
       peers.next().send(sum);
       sum = accumulator(kernel, step, contributions.at(rank - step - 1));

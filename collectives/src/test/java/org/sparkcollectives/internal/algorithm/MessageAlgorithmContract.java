@@ -60,7 +60,7 @@ abstract class MessageAlgorithmContract<C extends Call<C>> {
 
   /** Returns groups whose calls the table lets this algorithm carry out. */
   final Stream<Group> groups() {
-    return IntStream.of(2, 3, 4, 5, 7, 8, 13)
+    return IntStream.of(1, 2, 3, 4, 5, 7, 8, 13)
         .boxed()
         .flatMap(MessageAlgorithmContract::groups)
         .filter(this::fits);
@@ -156,8 +156,8 @@ abstract class MessageAlgorithmContract<C extends Call<C>> {
         run(group.ranks(), (each, algorithm) -> algorithm.run(each, call(group, each.rank())));
     Shape shape = call(group, 0).shape();
     // Where a rank knows its own part only, a cost is still that of all parts.
-    long bytes = shape.known() ? shape.bytes() : (long) COUNT * group.dtype().bytes();
-    Cost cost = algorithm().cost(group.ranks(), shape.withBytes(bytes));
+    long all = shape.known() ? shape.bytes() : (long) COUNT * group.dtype().bytes();
+    Cost cost = algorithm().cost(group.ranks(), shape.withBytes(all));
     assertThat(cost.messages())
         .isIn(most(peers, CountingPeers::messages), most(peers, CountingPeers::received));
     // Parts are cut at multiples of 16 elements.
