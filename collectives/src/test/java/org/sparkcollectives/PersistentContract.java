@@ -23,8 +23,6 @@ interface PersistentContract extends RanksUnderTest {
 
   int STARTS = 3;
 
-  float[] MAGNITUDES = {1, 10, 100, 1e3F, 1e4F, 1e5F, 1e6F};
-
   /** The memory of the tensors. */
   enum Memory {
     ARRAY,
@@ -50,8 +48,8 @@ interface PersistentContract extends RanksUnderTest {
     void fill(int rank, int step) {
       float[] values = new float[(int) input.count()];
       for (int i = 0; i < values.length; i++) {
-        // Of such magnitudes that the order of the additions decides the bits.
-        values[i] = ((i * 37 + rank * 11 + step) % 101 - 50) / 7F * MAGNITUDES[i % MAGNITUDES.length];
+        // Sevenths, so that the order of the additions decides the bits.
+        values[i] = ((i * 37 + rank * 11 + step) % 101 - 50) / 7F;
       }
       input.copyFrom(values);
     }
@@ -135,7 +133,7 @@ interface PersistentContract extends RanksUnderTest {
   }
 
   @ParameterizedTest
-  @ValueSource(ints = {1, 2, 4})
+  @ValueSource(ints = {1, 3})
   default void eachStartHasTheBitsOfThePlainCallOnWhatTheTensorsThenHold(int size) {
     ranks(
         size,

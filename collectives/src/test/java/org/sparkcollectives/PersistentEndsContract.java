@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.concurrent.Phaser;
 import org.junit.jupiter.api.Test;
 
 /** Specifies how persistent collectives fail: as plain calls do. */
@@ -46,13 +47,14 @@ interface PersistentEndsContract extends RanksUnderTest {
 
   @Test
   default void anAbortEndsTheStartUnderWayAndRefusesTheNext() {
+    Phaser left = new Phaser(3);
     ranks(
         3,
         group -> {
           PersistentCollective sum = group.allReduceInit(Tensor.of(1f));
           sum.start().await();
           // A rank may leave the all-reduce while another is still in it, and would be aborted.
-          group.store().barrier("all have left it", 3, Duration.ofSeconds(60));
+          left.arriveAndAwaitAdvance();
           if (group.rank() == 2) {
             group.abort(new IllegalStateException("the data is wrong"));
             assertThatThrownBy(sum::start)

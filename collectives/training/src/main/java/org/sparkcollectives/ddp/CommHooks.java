@@ -25,8 +25,8 @@ public final class CommHooks {
   }
 
   /**
-   * Returns the hook that sends gradients as float16, in half to three quarters of the bytes: c10d's
-   * {@code fp16_compress_hook}.
+   * Returns the hook that sends gradients as float16, in half to three quarters of the bytes:
+   * c10d's {@code fp16_compress_hook}.
    *
    * <p>As there, gradients are rounded to float16 before they are divided: one above 65,519 becomes
    * infinite even where the mean would fit, see {@link #divideFirst}. The halves of all ranks are
