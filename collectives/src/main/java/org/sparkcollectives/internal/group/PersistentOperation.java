@@ -10,7 +10,7 @@ final class PersistentOperation implements PersistentCollective {
   private final RankGroup group;
   private final String operation;
 
-  /** What a plain call checks of the values of its tensors, which each start may change. */
+  /** Checks the values of the tensors before each start, as a plain call does. */
   private Runnable check;
 
   /** The backend's part; null once closed, so that the tensors can be freed. */

@@ -37,7 +37,7 @@ class HalvesBetweenHostsTest {
           new CostModel(2e-6, 1e-6, 2e9, 8),
           new CostModel(15e-6, 4e-6, 1e9, 8));
 
-  /** Where the ranks are: for each its JVM, and for each its host. */
+  /** The JVM and the host of each rank. */
   private record Layout(String jvms, String hosts) {
 
     int size() {

@@ -115,7 +115,7 @@ record SimulatedNetwork(
     }
   }
 
-  /** What ranks have recorded, in the order of time. */
+  /** The recorded steps of all ranks, in the order of time. */
   private final class Replay {
     private final List<SimulatedRank> ranks;
     private final double[] clocks;
@@ -134,7 +134,7 @@ record SimulatedNetwork(
     private final Map<Long, Deque<Double>> arrivals = new HashMap<>();
     private final Map<Long, Double> sentTo = new HashMap<>();
 
-    /** Who waits in a JVM for its other ranks. */
+    /** The ranks of a JVM that wait for its other ranks. */
     private final Map<Integer, List<Integer>> waiting = new HashMap<>();
 
     Replay(List<SimulatedRank> ranks) {

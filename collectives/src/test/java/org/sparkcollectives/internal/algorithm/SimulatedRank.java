@@ -34,7 +34,7 @@ final class SimulatedRank implements Peers {
   private Optional<Hierarchy> hierarchy = Optional.empty();
   private int[] jvm = {};
 
-  /** What a rank does. */
+  /** The kind of a step. */
   enum Kind {
     /** Begins to send bytes to a peer. */
     SEND,
@@ -81,7 +81,7 @@ final class SimulatedRank implements Peers {
     return length;
   }
 
-  /** What it did at this index. */
+  /** Returns the kind of the step at an index. */
   Kind kind(int index) {
     return kinds[index];
   }
@@ -91,7 +91,7 @@ final class SimulatedRank implements Peers {
     return peers[index];
   }
 
-  /** With how many bytes. */
+  /** Returns the bytes of the step at an index. */
   long bytes(int index) {
     return sizes[index];
   }

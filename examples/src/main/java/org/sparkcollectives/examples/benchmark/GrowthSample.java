@@ -27,7 +27,7 @@ record GrowthSample(
     int iterations,
     long wrongElements) {
 
-  /** What a rank outside the group has to add. */
+  /** The sample of a rank outside the group, which adds nothing. */
   static final GrowthSample NONE =
       new GrowthSample(0, 0, 0, ProcessCosts.NONE, ProcessCosts.NONE, 0, 0, 0);
 

@@ -16,7 +16,7 @@ final class SocketSink implements ByteSink, SocketInterest {
   private final SocketChannel socket;
   private final SegmentPool pool;
 
-  /** What encrypts; null if the connection is not encrypted. */
+  /** Encrypts what is sent; null if the connection is not encrypted. */
   private final TlsRecords tls;
 
   /** The unsent segment, or null. */

@@ -36,16 +36,16 @@ final class SocketSource extends ChannelInboundHandlerAdapter
   private final DirectSocketChannel channel;
   private final ConnectionListener listener;
 
-  /** What decrypts until the thread begins; null if the connection is not encrypted. */
+  /** Decrypts until the thread takes over; null if the connection is not encrypted. */
   private final SslHandler handshake;
 
-  /** What has come before the thread began, decrypted. */
+  /** The decrypted bytes that arrived before the thread took over. */
   private final Queue<ByteBuf> early = new ConcurrentLinkedQueue<>();
 
   /** The segment that has unread bytes, or null. */
   private SegmentPool.Segment received;
 
-  /** What decrypts from then on; null if the connection is not encrypted. */
+  /** Decrypts after the thread has taken over; null if the connection is not encrypted. */
   private volatile TlsRecords tls;
 
   private boolean wanted;

@@ -54,10 +54,10 @@ final class TlsRecords extends ChannelDuplexHandler {
   private static final int LAST_TYPE = 23;
   private static final int MAJOR_VERSION = 3;
 
-  /** What a record has more than its content, in any version of TLS. */
+  /** The most bytes that any version of TLS adds to the content of a record. */
   private static final int MOST_OVERHEAD = 325;
 
-  /** The same in TLS 1.3 with AES-GCM. */
+  /** The bytes that TLS 1.3 with AES-GCM adds, without padding. */
   private static final int USUAL_OVERHEAD = 22;
 
   /** How many new keys of the peer may wait for an answer. */
@@ -74,7 +74,7 @@ final class TlsRecords extends ChannelDuplexHandler {
   private final boolean fromSocket;
   private final boolean hasKeyUpdates;
 
-  /** What the event loop has read, encrypted. */
+  /** The encrypted bytes that the event loop has read. */
   private final Queue<ByteBuf> early = new ConcurrentLinkedQueue<>();
 
   /** The segment that has bytes which are not decrypted yet, or null. */
