@@ -301,6 +301,39 @@ interface EndOfGroupContract extends RanksUnderTest {
   }
 
   @Test
+  default void aRankThatLeavesFailsThoseThatSendToIt() {
+    for (boolean early : new boolean[] {true, false}) {
+      ranks(
+          2,
+          world -> {
+            ProcessGroup group = world.newGroup(GroupOptions.defaults());
+            if (group.rank() == 1) {
+              if (early) {
+                world.store().get("sent");
+              }
+              group.close();
+              world.store().set("left", new byte[1]);
+              return null;
+            }
+            if (!early) {
+              world.store().get("left");
+            }
+            Work sending = group.send(Tensor.of(1f), 1, 0);
+            world.store().set("sent", new byte[1]);
+            assertThatThrownBy(sending::await)
+                .as(early ? "before it leaves" : "after it has left")
+                .isInstanceOfSatisfying(
+                    PeerFailedException.class,
+                    e -> {
+                      assertThat(e.failure().rank()).isEqualTo(1);
+                      assertThat(e.failure().kind()).isEqualTo(Failure.Kind.PEER_FINISHED);
+                    });
+            return null;
+          });
+    }
+  }
+
+  @Test
   default void anOverdueCollectiveNamesTheRanksThatDidNotCome() {
     CountDownLatch over = new CountDownLatch(2);
     ranks(

@@ -3,7 +3,6 @@ package org.sparkcollectives.internal.pointtopoint;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
-import org.sparkcollectives.CollectiveMismatchException;
 
 /**
  * Matches the messages that arrive for one rank of a group with its receives.
@@ -52,19 +51,12 @@ public final class MessageMatcher {
   void offer(OfferedMessage message) {
     PostedReceive receive;
     synchronized (this) {
-      if (closed) {
-        receive = null;
-      } else {
-        receive = takeFirst(receives, posted -> posted.takes(message));
-        if (receive == null) {
-          offers.add(message);
-          return;
-        }
+      receive = takeFirst(receives, posted -> posted.takes(message));
+      if (receive == null && !closed) {
+        offers.add(message);
       }
     }
-    if (receive == null) {
-      message.refuse(groupClosed());
-    } else {
+    if (receive != null) {
       receive.meet(message, rank);
     }
   }
@@ -74,22 +66,15 @@ public final class MessageMatcher {
     offers.removeIf(offer -> offer.source() == source);
   }
 
-  /** Refuses all later messages, and those that wait. */
-  public void close() {
-    List<OfferedMessage> left;
-    synchronized (this) {
-      closed = true;
-      left = List.copyOf(offers);
-      offers.clear();
-      receives.clear();
-    }
-    for (OfferedMessage offer : left) {
-      offer.refuse(groupClosed());
-    }
-  }
-
-  private CollectiveMismatchException groupClosed() {
-    return new CollectiveMismatchException("Rank " + rank + " has closed the group");
+  /**
+   * Forgets all messages and receives, and those that come later. Nobody is told here: whether a
+   * rank has left in good order or because of a failure is known elsewhere, and its peers learn it
+   * from there.
+   */
+  public synchronized void close() {
+    closed = true;
+    offers.clear();
+    receives.clear();
   }
 
   private static <T> T takeFirst(List<T> list, java.util.function.Predicate<T> fits) {

@@ -89,6 +89,14 @@ class MessageMatcherTest {
   }
 
   @Test
+  void closingTellsNoSenderBecauseTheGroupMayHaveFailed() {
+    sendTo(sound());
+    matcher.close();
+    sendTo(sound());
+    assertThat(events).isEmpty();
+  }
+
+  @Test
   void theSideWhoseTensorThrowsFails() {
     matcher.post(receive(sound()));
     sendTo(faulty("the sender's"));
