@@ -53,7 +53,7 @@ abstract class StoreHandle extends AbstractStore {
     return pending;
   }
 
-  private void checkOpen() {
+  final void checkOpen() {
     RuntimeException end = ended;
     if (end != null) {
       throw StoreCall.here(end);

@@ -2,6 +2,9 @@ package org.sparkcollectives.store;
 
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.BooleanSupplier;
 
 /**
@@ -63,6 +66,18 @@ public final class StoreLease {
   }
 
   /**
+   * Ends the view as {@link #revoke} does, and waits until no call of it is about to reach the
+   * store. So what is done in the store afterwards comes after all calls of the view. Blocks for as
+   * long as a call takes to start, until the deadline at the most.
+   *
+   * @return false if the deadline came first
+   */
+  public boolean end(RuntimeException cause, Deadline deadline) {
+    revoke(cause);
+    return handle == null || handle.awaitStarted(deadline);
+  }
+
+  /**
    * Ends the calls of the view that wait for a key, a value or other callers. Later calls are not
    * affected. Does not block. Called at most once.
    *
@@ -78,6 +93,9 @@ public final class StoreLease {
   private static final class LeasedStore extends StoreHandle {
     private final AbstractStore store;
     private final BooleanSupplier late;
+
+    /** Held for reading while a call starts. */
+    private final ReadWriteLock starts = new ReentrantReadWriteLock();
 
     LeasedStore(AbstractStore store, BooleanSupplier late) {
       super(store.timeout());
@@ -102,7 +120,14 @@ public final class StoreLease {
 
     @Override
     PendingReply start(StoreRequest request) {
-      PendingReply inner = store.submit(request);
+      PendingReply inner;
+      starts.readLock().lock();
+      try {
+        checkOpen();
+        inner = store.submit(request);
+      } finally {
+        starts.readLock().unlock();
+      }
       PendingReply outer =
           new PendingReply() {
             @Override
@@ -130,6 +155,20 @@ public final class StoreLease {
 
     void revoke(RuntimeException cause) {
       end(cause);
+    }
+
+    /** Waits for the calls that were starting when the view ended; later ones do not start. */
+    boolean awaitStarted(Deadline deadline) {
+      try {
+        if (!starts.writeLock().tryLock(deadline.left().toNanos(), TimeUnit.NANOSECONDS)) {
+          return false;
+        }
+        starts.writeLock().unlock();
+        return true;
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return false;
+      }
     }
 
     @Override

@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -134,5 +136,47 @@ class StoreLeaseTest extends StoreContractTest {
     store.queuePush("queue", new byte[] {7});
     assertThat(store.queuePop("queue", false)).containsExactly(7);
     assertThat(pop).failsWithin(Eventually.LIMIT);
+  }
+
+  /** Tests with a store in which a call is about to start when its lease ends. */
+  @Test
+  void noCallReachesTheStoreAfterItsLeaseHasEnded() throws Exception {
+    CountDownLatch starting = new CountDownLatch(1);
+    CountDownLatch go = new CountDownLatch(1);
+    StoreLease lease = StoreLease.of(startingLate(starting, go));
+    CompletableFuture<Void> call =
+        CompletableFuture.runAsync(() -> lease.store().set("key", new byte[1]));
+    starting.await();
+    assertThat(lease.end(cause, Deadline.after(Duration.ofMillis(10)))).isFalse();
+    assertThatThrownBy(() -> lease.store().set("later", new byte[1])).hasMessage("rank 2 is gone");
+    go.countDown();
+    assertThat(lease.end(cause, Deadline.after(Eventually.LIMIT))).isTrue();
+    store.deleteKeys(store.listKeys());
+    assertThat(call).as("it came before the end").succeedsWithin(Eventually.LIMIT);
+    assertThat(store.listKeys()).isEmpty();
+  }
+
+  /** Returns a view of the store whose calls wait before they start. */
+  private StoreHandle startingLate(CountDownLatch starting, CountDownLatch go) {
+    return new StoreHandle(store.timeout()) {
+      @Override
+      PendingReply start(StoreRequest request) {
+        starting.countDown();
+        try {
+          go.await();
+        } catch (InterruptedException e) {
+          throw new IllegalStateException(e);
+        }
+        return store.submit(request);
+      }
+
+      @Override
+      String description() {
+        return store.description();
+      }
+
+      @Override
+      void release() {}
+    };
   }
 }

@@ -123,14 +123,10 @@ record GroupAssembly(Store store, RankContext context, CostProfile costs, String
       GroupOrigin origin,
       Runnable afterClose) {
     BackendConfig backendConfig = BackendConfig.parse(options.backend().orElseThrow());
-    StoreLease lease = StoreLease.of(store.withPrefix(members.name()));
-    // Ends whatever still listens to the store, also of a monitor that is made in part.
-    undo.add(() -> lease.revoke(new IllegalStateException(members + " could not be made")));
+    Store keys = store.withPrefix(members.name());
+    StoreLease lease = StoreLease.of(keys);
     Store groupStore = lease.store();
-    undo.add(
-        () ->
-            RankGroup.removeKeysIfLast(
-                Deadline.after(REMOVAL_OF_KEYS).bound(groupStore), members.size()));
+    undo.add(() -> removeKeysIfLast(keys, lease, members));
     CollectiveNode.LocalGroup local = node.join(members.id(), members.size());
     undo.add(() -> node.leave(members.id()));
     GroupMonitor monitor =
@@ -199,6 +195,7 @@ record GroupAssembly(Store store, RankContext context, CostProfile costs, String
             queue,
             options,
             backends,
+            keys,
             lease,
             this,
             backends.useHostMemory() ? transports.paths(members.rank()) : Paths.NONE,
@@ -229,6 +226,15 @@ record GroupAssembly(Store store, RankContext context, CostProfile costs, String
         options.backend().orElseThrow(),
         options.transports());
     return group;
+  }
+
+  /** Removes the keys of a group that could not be made on any rank. */
+  private static void removeKeysIfLast(Store keys, StoreLease lease, Membership members) {
+    Deadline deadline = Deadline.after(REMOVAL_OF_KEYS);
+    // Ends whatever still listens to the store, also of a monitor that is made in part.
+    if (lease.end(new IllegalStateException(members + " could not be made"), deadline)) {
+      RankGroup.removeKeysIfLast(deadline.bound(keys), members.size());
+    }
   }
 
   private GroupMonitor monitor(

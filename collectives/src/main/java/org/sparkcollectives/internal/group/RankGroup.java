@@ -43,6 +43,7 @@ final class RankGroup {
   private final Backends backends;
   private final Subgroups subgroups;
   private final OperationQueue queue;
+  private final Store keys;
   private final StoreLease lease;
   private final GroupStores stores;
   private final CoalescingBlocks coalescing;
@@ -57,7 +58,8 @@ final class RankGroup {
    *
    * @param queue of the group's collectives
    * @param options with every setting resolved
-   * @param lease of the group's keys
+   * @param keys of the group; the last rank removes them
+   * @param lease of these keys, through which the group uses them
    * @param assembly makes groups from this one
    * @param paths over which this rank reaches the others, for its statistics
    * @param afterClose releases what the group was made with
@@ -66,6 +68,7 @@ final class RankGroup {
       OperationQueue queue,
       GroupOptions options,
       Backends backends,
+      Store keys,
       StoreLease lease,
       Subgroups.Assembly assembly,
       GroupStatistics.Paths paths,
@@ -76,6 +79,7 @@ final class RankGroup {
     this.options = options;
     this.nanCheck = options.nanCheck().orElseThrow();
     this.backends = backends;
+    this.keys = keys;
     this.lease = lease;
     Store groupStore = lease.store();
     this.subgroups = new Subgroups(members, options, monitor, backends, groupStore, assembly);
@@ -258,9 +262,7 @@ final class RankGroup {
         () -> time.pending().spend(this::drain),
         this::leave,
         monitor::poll,
-        () ->
-            stores.revoke(
-                new IllegalStateException("Group \"" + name() + "\" is closed on rank " + rank())),
+        () -> stores.revoke(closed()),
         () -> time.threads().spend(this::awaitRunner),
         backends::close,
         () -> time.threads().spend(deadline -> monitor.completionHooks().await(deadline.left())),
@@ -344,12 +346,16 @@ final class RankGroup {
    */
   private void giveUpStore(String why) {
     LOG.warn("{} is closed without its store: {}", monitor, why);
-    lease.revoke(new IllegalStateException("Group \"" + name() + "\" is closed on rank " + rank()));
+    lease.revoke(closed());
+  }
+
+  private IllegalStateException closed() {
+    return new IllegalStateException("Group \"" + name() + "\" is closed on rank " + rank());
   }
 
   /**
-   * Removes the group's keys if this is the last rank. Where a rank was lost, the keys stay until
-   * the store is closed.
+   * Removes the group's keys if this is the last rank. Where a rank was lost, or could not tell the
+   * others of its failure yet, the keys stay until the store is closed.
    */
   private void removeKeysIfLast() {
     if (monitor.isStoreSilent(patience())) {
@@ -358,7 +364,14 @@ final class RankGroup {
     try {
       monitor
           .storeSilence()
-          .observe(patience(), deadline -> removeKeysIfLast(deadline.bound(lease.store()), size()));
+          .observe(
+              patience(),
+              deadline -> {
+                // What still runs must not write a key once they have been removed.
+                if (monitor.awaitPublished(deadline.left()) && lease.end(closed(), deadline)) {
+                  removeKeysIfLast(deadline.bound(keys), size());
+                }
+              });
     } catch (StoreException | IllegalStateException e) {
       LOG.debug("{} could not remove its keys: {}", monitor, e.toString());
     }
