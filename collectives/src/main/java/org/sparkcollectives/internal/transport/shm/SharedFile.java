@@ -3,6 +3,7 @@ package org.sparkcollectives.internal.transport.shm;
 import io.netty.util.internal.PlatformDependent;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.reflect.Field;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.MappedByteBuffer;
@@ -18,6 +19,8 @@ import java.util.HexFormat;
 import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkcollectives.SharedMemory;
 import org.sparkcollectives.net.ProcessCounters;
 import org.sparkcollectives.spi.tensor.LeasedMemory;
@@ -40,6 +43,7 @@ public final class SharedFile implements AutoCloseable {
   /** The length of an {@link #address}. */
   public static final int ADDRESS_BYTES = NONCE_BYTES + 2 * Integer.BYTES;
 
+  private static final Logger LOG = LoggerFactory.getLogger(SharedFile.class);
   private static final Path DESCRIPTORS = Path.of("/proc/self/fd");
   private static final int ZEROS = 64 * 1024;
 
@@ -83,13 +87,39 @@ public final class SharedFile implements AutoCloseable {
     this.key = key;
     this.nonce = nonce;
     this.memory = channel.map(FileChannel.MapMode.READ_WRITE, 0, NONCE_BYTES + (long) bytes);
+    // Reading maps 16 pages at a fault, and the first write of a page would be a fault each.
+    memory.load();
     ProcessCounters.mapped(memory.capacity());
     this.lease =
         new LeasedMemory(
             () -> {
               ProcessCounters.mapped(-memory.capacity());
-              PlatformDependent.freeDirectBuffer(memory);
+              unmap(memory);
             });
+  }
+
+  private static void unmap(MappedByteBuffer memory) {
+    try {
+      PlatformDependent.freeDirectBuffer(memory);
+    } catch (UnsupportedOperationException e) {
+      // From Java 25 on Netty frees its own memory only, unless the JVM was started with
+      // --sun-misc-unsafe-memory-access=allow, as Spark starts its own.
+      invokeCleaner(memory);
+    }
+  }
+
+  /**
+   * Frees memory by a method that is there in all JVMs up to now; else a garbage collection does.
+   */
+  private static void invokeCleaner(MappedByteBuffer memory) {
+    try {
+      Class<?> unsafe = Class.forName("sun.misc.Unsafe");
+      Field instance = unsafe.getDeclaredField("theUnsafe");
+      instance.setAccessible(true);
+      unsafe.getMethod("invokeCleaner", ByteBuffer.class).invoke(instance.get(null), memory);
+    } catch (ReflectiveOperationException e) {
+      LOG.debug("{} bytes of shared memory stay mapped for now", memory.capacity(), e);
+    }
   }
 
   /**

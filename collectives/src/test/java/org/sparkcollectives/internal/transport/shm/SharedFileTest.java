@@ -4,7 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledOnOs;
 import org.junit.jupiter.api.condition.OS;
@@ -16,6 +20,9 @@ import org.sparkcollectives.testing.LeakCheck;
 @ExtendWith(LeakCheck.class)
 @EnabledOnOs(OS.LINUX)
 class SharedFileTest {
+
+  private static final int PAGE = 4096;
+  private static final int PAGES = 2048;
 
   @Test
   void isOpenedOnlyByThoseWhoKnowItsNonce(@TempDir Path folder) throws Exception {
@@ -32,5 +39,28 @@ class SharedFileTest {
       assertThatThrownBy(() -> SharedFile.open(new SharedFile.Key(1, 999_999), made.nonce(), 1000))
           .isInstanceOf(IOException.class);
     }
+  }
+
+  /** The faults of 64 MiB take longer than to write them. */
+  @Test
+  void itsPagesAreMappedBeforeTheFirstWrite() throws Exception {
+    byte[] written = new byte[PAGE];
+    Arrays.fill(written, (byte) 1);
+    try (SharedFile made = SharedFile.create(Path.of("/dev/shm"), PAGES * PAGE);
+        SharedFile opened = SharedFile.open(made.key(), made.nonce(), PAGES * PAGE)) {
+      for (ByteBuffer memory : List.of(made.memory(), opened.memory())) {
+        long before = pageFaults();
+        for (int page = 0; page < PAGES; page++) {
+          memory.put(page * PAGE, written);
+        }
+        assertThat(pageFaults() - before).isLessThan(PAGES / 4);
+      }
+    }
+  }
+
+  /** Returns how many pages were mapped for this thread so far. */
+  private static long pageFaults() throws IOException {
+    String fields = Files.readString(Path.of("/proc/thread-self/stat"));
+    return Long.parseLong(fields.substring(fields.lastIndexOf(')') + 2).split(" ", -1)[7]);
   }
 }
