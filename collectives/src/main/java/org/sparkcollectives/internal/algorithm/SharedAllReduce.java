@@ -10,8 +10,10 @@ import org.sparkcollectives.spi.tensor.HostTensor;
 /**
  * All-reduce in memory that all ranks see: the owner of a part reads it from all tensors, and
  * writes the result to its own tensor and to those of the others. To the tensor of another process
- * it writes only if that is scratch memory. Otherwise the other rank copies the result, each block
- * one block later, so that it seldom waits for the owner, and finds the block in the cache.
+ * it writes only if that is scratch memory. Otherwise the other rank copies the result: a block
+ * that is there after each block of its own, while it is in the cache, and the rest at the end.
+ * Until then it waits for nobody, so that a rank which loses its processor for a moment does not
+ * stop the others.
  *
  * <p>Steps: 2 (all publish, all are done); where ranks copy, 3. Bytes moved in memory by each rank:
  * its part, 1/n of the tensor, read from n tensors and written to n; if the ranks copy, written to
@@ -50,10 +52,8 @@ final class SharedAllReduce implements Algorithm<Call.AllReduce> {
     /** Whether this rank copies what the others have reduced. */
     private final boolean copies;
 
-    /** The parts that the other ranks reduce: where they are needed here, and where they are. */
-    private final List<HostTensor> to = new ArrayList<>();
-
-    private final List<HostTensor> from = new ArrayList<>();
+    /** The parts that the other ranks reduce, if this rank copies them. */
+    private final List<Copied> copied = new ArrayList<>();
 
     Run(SharedRegion region, HostTensor tensor, TileReduction tiles) {
       this.region = region;
@@ -70,8 +70,9 @@ final class SharedAllReduce implements Algorithm<Call.AllReduce> {
         if (region.mayWriteTo(peer, 0)) {
           written.add(part);
         }
-        to.add(Chunks.part(tensor, peer, n));
-        from.add(Chunks.part(theirs, peer, n));
+        if (copies) {
+          copied.add(new Copied(peer, Chunks.part(tensor, peer, n), Chunks.part(theirs, peer, n)));
+        }
       }
     }
 
@@ -85,15 +86,14 @@ final class SharedAllReduce implements Algorithm<Call.AllReduce> {
         reduce(own, others, written);
         return;
       }
-      long longest = own.count();
-      if (copies) {
-        longest = Math.max(longest, to.stream().mapToLong(HostTensor::count).max().orElse(0));
-      }
-      for (long offset = 0; offset < longest + block; offset += block) {
+      for (long offset = 0; offset < own.count(); offset += block) {
         reduceBlock(offset);
-        if (copies) {
-          copy(offset - block);
+        for (Copied part : copied) {
+          part.copyIfThere();
         }
+      }
+      for (Copied part : copied) {
+        part.copyRest();
       }
     }
 
@@ -112,13 +112,9 @@ final class SharedAllReduce implements Algorithm<Call.AllReduce> {
 
     private void reduceBlock(long offset) {
       long count = Math.min(block, own.count() - offset);
-      if (count > 0) {
-        reduce(
-            own.slice(offset, count),
-            slices(others, offset, count),
-            slices(written, offset, count));
-        region.publishProgress(offset + count);
-      }
+      reduce(
+          own.slice(offset, count), slices(others, offset, count), slices(written, offset, count));
+      region.publishProgress(offset + count);
     }
 
     private static List<HostTensor> slices(List<HostTensor> of, long offset, long count) {
@@ -129,15 +125,42 @@ final class SharedAllReduce implements Algorithm<Call.AllReduce> {
       return slices;
     }
 
-    private void copy(long offset) {
-      for (int distance = 1; offset >= 0 && distance < n; distance++) {
-        HostTensor part = to.get(distance - 1);
-        long count = Math.min(block, part.count() - offset);
-        if (count > 0) {
-          region.awaitProgress(peer(distance), offset + count);
-          part.copyFrom(offset, from.get(distance - 1), offset, count);
-          region.check();
+    /** A part that another rank reduces, which this rank copies block by block. */
+    private final class Copied {
+
+      private final int owner;
+      private final HostTensor to;
+      private final HostTensor from;
+      private long done;
+
+      Copied(int owner, HostTensor to, HostTensor from) {
+        this.owner = owner;
+        this.to = to;
+        this.from = from;
+      }
+
+      private long next() {
+        return Math.min(done + block, to.count());
+      }
+
+      void copyIfThere() {
+        if (done < to.count() && region.progressOf(owner) >= next()) {
+          copyNext();
         }
+      }
+
+      void copyRest() {
+        while (done < to.count()) {
+          region.awaitProgress(owner, next());
+          copyNext();
+        }
+      }
+
+      private void copyNext() {
+        long count = next() - done;
+        to.copyFrom(done, from, done, count);
+        done += count;
+        region.check();
       }
     }
   }

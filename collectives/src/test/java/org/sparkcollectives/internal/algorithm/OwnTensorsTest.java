@@ -162,6 +162,19 @@ class OwnTensorsTest {
     }
   }
 
+  @Test
+  void aRankReducesAllOfItsPartBeforeItWaitsForAnother() {
+    int count = 600_001;
+    for (int rank = 0; rank < RANKS; rank++) {
+      Alone peers = new Alone(rank);
+      peers.region.progressOfOthers = 0;
+      reducing(ReduceOp.SUM)
+          .run(new AlgorithmSelector(new PathCosts(COST, COST, COST)), peers, count);
+      long part = Chunks.part(peers.region.mine.get(0), rank, RANKS).count();
+      assertThat(peers.region.progressAtWaits).isNotEmpty().containsOnly(part);
+    }
+  }
+
   /** A rank whose peers publish something, and have published all of it. */
   private static final class Alone implements Peers {
     private final Region region;
@@ -200,7 +213,10 @@ class OwnTensorsTest {
     private final int rank;
     private final Map<Place, HostTensor> theirs = new HashMap<>();
     private final Set<Integer> scratch = new HashSet<>();
+    private final List<Long> progressAtWaits = new ArrayList<>();
     private List<HostTensor> mine = List.of();
+    private long progressOfOthers = Long.MAX_VALUE;
+    private long progress;
 
     Region(int rank) {
       this.rank = rank;
@@ -246,15 +262,19 @@ class OwnTensorsTest {
     }
 
     @Override
-    public void publishProgress(long amount) {}
-
-    @Override
-    public long progressOf(int peer) {
-      return Long.MAX_VALUE;
+    public void publishProgress(long amount) {
+      progress = amount;
     }
 
     @Override
-    public void awaitProgress(int peer, long amount) {}
+    public long progressOf(int peer) {
+      return progressOfOthers;
+    }
+
+    @Override
+    public void awaitProgress(int peer, long amount) {
+      progressAtWaits.add(progress);
+    }
 
     @Override
     public void check() {}
