@@ -1,6 +1,7 @@
 package org.sparkcollectives.internal.kernel;
 
 import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.spi.tensor.HalfFormat;
 
 /**
  * Loops over 16-bit floating-point numbers that find the lesser or the greater of two. The result

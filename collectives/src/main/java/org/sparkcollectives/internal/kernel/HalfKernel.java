@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.spi.tensor.ArrayType;
+import org.sparkcollectives.spi.tensor.HalfFormat;
 import org.sparkcollectives.spi.tensor.HostTensor;
 import org.sparkcollectives.spi.tensor.TilePool;
 
@@ -51,9 +52,9 @@ final class HalfKernel implements ReduceKernel {
     for (long done = 0; done < count; done += TILE) {
       int n = (int) Math.min(TILE, count - done);
       input.toArray(offset + done, n, tiles.halves, 0);
-      format.widen(tiles.halves, tiles.addend, n);
+      format.widen(tiles.halves, tiles.addend, 0, n);
       FloatLoops.multiply(tiles.addend, 0, n, op.factor());
-      format.narrow(tiles.addend, tiles.halves, n);
+      format.narrow(tiles.addend, 0, tiles.halves, n);
       input.fromArray(offset + done, n, tiles.halves, 0);
     }
     tiles.giveBack();
@@ -68,7 +69,7 @@ final class HalfKernel implements ReduceKernel {
     for (long done = 0; done < count; done += TILE) {
       int n = (int) Math.min(TILE, count - done);
       input.toArray(inputOffset + done, n, tiles.halves, 0);
-      format.widen(tiles.halves, tiles.sum, n);
+      format.widen(tiles.halves, tiles.sum, 0, n);
       accumulator.fromArray(offset + done, n, tiles.sum, 0);
     }
     tiles.giveBack();
@@ -104,7 +105,7 @@ final class HalfKernel implements ReduceKernel {
   }
 
   private void reduceTile(HostTensor accumulator, long offset, int n, Tiles tiles) {
-    format.widen(tiles.halves, tiles.addend, n);
+    format.widen(tiles.halves, tiles.addend, 0, n);
     accumulator.toArray(offset, n, tiles.sum, 0);
     reduction.reduce(tiles.sum, tiles.addend, 0, n);
     accumulator.fromArray(offset, n, tiles.sum, 0);
@@ -128,7 +129,7 @@ final class HalfKernel implements ReduceKernel {
       if (op.kind() == ReduceOp.Kind.AVG) {
         FloatLoops.divide(tiles.sum, 0, n, contributions);
       }
-      format.narrow(tiles.sum, tiles.halves, n);
+      format.narrow(tiles.sum, 0, tiles.halves, n);
       result.fromArray(offset + done, n, tiles.halves, 0);
     }
     tiles.giveBack();

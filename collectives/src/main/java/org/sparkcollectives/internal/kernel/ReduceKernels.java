@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.spi.tensor.HalfFormat;
 
 /** Selects the kernel for a reduction and a type. */
 public final class ReduceKernels {

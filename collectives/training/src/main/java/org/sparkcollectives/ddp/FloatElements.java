@@ -2,11 +2,10 @@ package org.sparkcollectives.ddp;
 
 import java.nio.ByteBuffer;
 import java.util.Objects;
-import org.sparkcollectives.BFloat16;
 import org.sparkcollectives.DType;
-import org.sparkcollectives.Float16;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.spi.tensor.ArrayType;
+import org.sparkcollectives.spi.tensor.HalfFormat;
 import org.sparkcollectives.spi.tensor.HostTensor;
 import org.sparkcollectives.spi.tensor.TilePool;
 
@@ -127,18 +126,8 @@ final class FloatElements {
 
   /** Rounds the first elements of a tile to what a type can hold. */
   static void round(float[] tile, int length, DType type) {
-    switch (type) {
-      case FLOAT16 -> {
-        for (int i = 0; i < length; i++) {
-          tile[i] = Float16.toFloat(Float16.fromFloat(tile[i]));
-        }
-      }
-      case BFLOAT16 -> {
-        for (int i = 0; i < length; i++) {
-          tile[i] = BFloat16.toFloat(BFloat16.fromFloat(tile[i]));
-        }
-      }
-      default -> {}
+    if (TensorArithmetic.isHalf(type)) {
+      HalfFormat.of(type).round(tile, length);
     }
   }
 
@@ -151,18 +140,7 @@ final class FloatElements {
 
   private static void widen(DType from, Object tile, float[] array, int index, int count) {
     switch (from) {
-      case FLOAT16 -> {
-        short[] halves = (short[]) tile;
-        for (int i = 0; i < count; i++) {
-          array[index + i] = Float16.toFloat(halves[i]);
-        }
-      }
-      case BFLOAT16 -> {
-        short[] halves = (short[]) tile;
-        for (int i = 0; i < count; i++) {
-          array[index + i] = BFloat16.toFloat(halves[i]);
-        }
-      }
+      case FLOAT16, BFLOAT16 -> HalfFormat.of(from).widen((short[]) tile, array, index, count);
       case FLOAT64 -> {
         double[] doubles = (double[]) tile;
         for (int i = 0; i < count; i++) {
@@ -176,18 +154,7 @@ final class FloatElements {
   /** Rounds {@code count} elements of an array to the first ones of a tile of another type. */
   static void narrow(DType to, float[] array, int index, Object tile, int count) {
     switch (to) {
-      case FLOAT16 -> {
-        short[] halves = (short[]) tile;
-        for (int i = 0; i < count; i++) {
-          halves[i] = Float16.fromFloat(array[index + i]);
-        }
-      }
-      case BFLOAT16 -> {
-        short[] halves = (short[]) tile;
-        for (int i = 0; i < count; i++) {
-          halves[i] = BFloat16.fromFloat(array[index + i]);
-        }
-      }
+      case FLOAT16, BFLOAT16 -> HalfFormat.of(to).narrow(array, index, (short[]) tile, count);
       case FLOAT64 -> {
         double[] doubles = (double[]) tile;
         for (int i = 0; i < count; i++) {

@@ -6,6 +6,7 @@ import java.util.concurrent.CompletableFuture;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.spi.tensor.ArrayType;
+import org.sparkcollectives.spi.tensor.HalfFormat;
 import org.sparkcollectives.spi.tensor.HostTensor;
 import org.sparkcollectives.spi.tensor.TilePool;
 
@@ -50,19 +51,22 @@ final class HalfCompression implements CommHook {
 
   private void compress(HostTensor buffer, HostTensor halves, float divisor) {
     short[] tile = (short[]) TilePool.borrow(ArrayType.SHORT);
-    if (divideFirst) {
-      divideAndRound(buffer, halves, tile, divisor);
+    if (divideFirst || HalfFormat.of(type).hasInstructions()) {
+      convert(buffer, halves, tile, divisor);
     } else {
       roundAndDivide(buffer, halves, tile, new HalfDivision(type, divisor));
     }
     TilePool.giveBack(ArrayType.SHORT, tile);
   }
 
-  private void divideAndRound(HostTensor buffer, HostTensor halves, short[] tile, float divisor) {
+  private void convert(HostTensor buffer, HostTensor halves, short[] tile, float divisor) {
     float[] floats = FloatElements.borrowTile();
     for (long done = 0; done < buffer.count(); done += FloatElements.TILE) {
       int length = (int) Math.min(FloatElements.TILE, buffer.count() - done);
       FloatElements.read(buffer, done, length, floats, 0);
+      if (!divideFirst) {
+        FloatElements.round(floats, length, type);
+      }
       FloatElements.divide(floats, length, divisor);
       FloatElements.narrow(type, floats, 0, tile, length);
       halves.fromArray(done, length, tile, 0);
