@@ -14,6 +14,7 @@ import io.netty.util.concurrent.EventExecutor;
 import io.netty.util.concurrent.Future;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /**
  * Netty's event loops with the channels that fit them: epoll on Linux where it is available, NIO
@@ -36,6 +37,7 @@ public final class EventLoops implements AutoCloseable {
    *
    * @param name the name of the daemon threads, after {@code collectives-}
    * @param threads how many
+   * @throws DescriptorsExhaustedException if there are no file descriptors for them
    */
   public static EventLoops open(String name, int threads) {
     return Epoll.isAvailable() ? openEpoll(name, threads) : openNio(name, threads);
@@ -50,15 +52,38 @@ public final class EventLoops implements AutoCloseable {
     return nativeAllowed ? open(name, threads) : openNio(name, threads);
   }
 
-  /** Starts event loops that need no native code. */
-  @SuppressWarnings("deprecation") // Netty 4.2 has another class, which 4.1 lacks.
+  /**
+   * Starts event loops that need no native code.
+   *
+   * @throws DescriptorsExhaustedException if there are no file descriptors for them
+   */
   public static EventLoops openNio(String name, int threads) {
-    return new EventLoops(new NioEventLoopGroup(threads, threadFactory(name)), false);
+    return open(() -> nio(threads, threadFactory(name)), false);
+  }
+
+  private static EventLoops openEpoll(String name, int threads) {
+    return open(() -> epoll(threads, threadFactory(name)), true);
+  }
+
+  private static EventLoops open(Supplier<EventLoopGroup> group, boolean epoll) {
+    DescriptorCount.prepare();
+    try {
+      return new EventLoops(group.get(), epoll);
+    } catch (RuntimeException e) {
+      throw DescriptorsExhaustedException.explain(e) instanceof DescriptorsExhaustedException lack
+          ? lack
+          : e;
+    }
   }
 
   @SuppressWarnings("deprecation") // Netty 4.2 has another class, which 4.1 lacks.
-  private static EventLoops openEpoll(String name, int threads) {
-    return new EventLoops(new EpollEventLoopGroup(threads, threadFactory(name)), true);
+  private static EventLoopGroup nio(int threads, ThreadFactory factory) {
+    return new NioEventLoopGroup(threads, factory);
+  }
+
+  @SuppressWarnings("deprecation") // Netty 4.2 has another class, which 4.1 lacks.
+  private static EventLoopGroup epoll(int threads, ThreadFactory factory) {
+    return new EpollEventLoopGroup(threads, factory);
   }
 
   private static ThreadFactory threadFactory(String name) {

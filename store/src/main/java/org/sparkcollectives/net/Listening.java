@@ -8,6 +8,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.SocketException;
+import java.util.function.Consumer;
 
 /** Opens a listening socket on a port, or on one of the ports after it. */
 public final class Listening {
@@ -22,9 +23,17 @@ public final class Listening {
    * @param host the address to listen on, an IPv6 literal with or without brackets
    * @param port the first port to try; 0 for any that is free
    * @param retries how many further ports are tried while one is in use
+   * @param onShortage hears on the event loop, again and again, when for some seconds connections
+   *     could not be accepted for lack of file descriptors
    * @throws BindException if no port is free, or the address is not this machine's
+   * @throws DescriptorsExhaustedException if there is no file descriptor for the socket
    */
-  public static Channel bind(ServerBootstrap bootstrap, String host, int port, int retries)
+  public static Channel bind(
+      ServerBootstrap bootstrap,
+      String host,
+      int port,
+      int retries,
+      Consumer<DescriptorsExhaustedException> onShortage)
       throws BindException {
     String address = host.startsWith("[") ? host.substring(1, host.length() - 1) : host;
     int last = port == 0 ? 0 : Math.min(LAST_PORT, port + retries);
@@ -37,11 +46,15 @@ public final class Listening {
       }
       ChannelFuture bound = bootstrap.bind(local).awaitUninterruptibly();
       if (bound.isSuccess()) {
-        // Added behind Netty's own handler, which pauses for a second after a failure.
-        bound.channel().pipeline().addLast(new AcceptFailures(bound.channel().localAddress()));
-        return bound.channel();
+        Channel listener = bound.channel();
+        AcceptFailures.addTo(
+            listener.pipeline(), listener.localAddress(), DescriptorShortage.PATIENCE, onShortage);
+        return listener;
       }
-      cause = bound.cause();
+      cause = DescriptorsExhaustedException.explain(bound.cause());
+      if (cause instanceof DescriptorsExhaustedException exhausted) {
+        throw exhausted;
+      }
       if (!isOfThisMachine(local.getAddress())) {
         throw failure(host, ports, "it is not an address of this machine", cause);
       }

@@ -23,6 +23,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.sparkcollectives.config.TimeString;
 import org.sparkcollectives.net.ClientHandshake;
+import org.sparkcollectives.net.DescriptorShortage;
+import org.sparkcollectives.net.DescriptorsExhaustedException;
 import org.sparkcollectives.net.EventLoops;
 import org.sparkcollectives.net.HandshakeException;
 import org.sparkcollectives.net.TransportSecurity;
@@ -53,7 +55,8 @@ final class TcpStoreClient extends RemoteStore {
     String address = host + ":" + port;
     Deadline deadline = Deadline.after(timeout);
     long backoff = FIRST_BACKOFF_MILLIS;
-    EventLoops loops = SharedEventLoop.acquire();
+    DescriptorShortage shortage = new DescriptorShortage(DescriptorShortage.PATIENCE);
+    EventLoops loops = acquireLoop(address);
     try {
       while (true) {
         Attempt attempt = new Attempt(loops, host, port, secret, security, deadline.left());
@@ -63,7 +66,8 @@ final class TcpStoreClient extends RemoteStore {
         } catch (ExecutionException | TimeoutException e) {
           Throwable cause = e instanceof ExecutionException ? e.getCause() : silent(e);
           boolean hopeless =
-              cause instanceof HandshakeException refusal && !refusal.isWorthARetry();
+              (cause instanceof HandshakeException refusal && !refusal.isWorthARetry())
+                  || shortage.failed(cause).isPresent();
           if (hopeless || deadline.isOver()) {
             Duration rounded = Duration.ofMillis(timeout.plusNanos(500_000).toMillis());
             throw unreachable(
@@ -85,6 +89,14 @@ final class TcpStoreClient extends RemoteStore {
     }
   }
 
+  private static EventLoops acquireLoop(String address) {
+    try {
+      return SharedEventLoop.acquire();
+    } catch (DescriptorsExhaustedException e) {
+      throw unreachable(address, "", e);
+    }
+  }
+
   private static IOException silent(Exception timeout) {
     return new IOException("it did not answer", timeout);
   }
@@ -92,7 +104,12 @@ final class TcpStoreClient extends RemoteStore {
   private static StoreConnectionException unreachable(
       String address, String when, Throwable cause) {
     return new StoreConnectionException(
-        "Could not connect to the store at " + address + when + ": " + cause.getMessage(), cause);
+        "Could not connect to the store at "
+            + address
+            + when
+            + ": "
+            + DescriptorsExhaustedException.explain(cause).getMessage(),
+        cause);
   }
 
   /** One attempt to connect and shake hands. */

@@ -16,6 +16,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.sparkcollectives.net.ConnectionId;
+import org.sparkcollectives.net.DescriptorsExhaustedException;
 import org.sparkcollectives.net.EventLoops;
 import org.sparkcollectives.net.Listening;
 import org.sparkcollectives.net.RefusalLog;
@@ -34,7 +35,7 @@ final class TcpStoreListener implements AutoCloseable, ServerHandshake.Gate {
 
   private final StoreTable table;
   private final byte[] secret;
-  private final EventLoops loops = EventLoops.open("store-server", 1);
+  private final EventLoops loops = openLoops();
   private final ChannelGroup channels = new DefaultChannelGroup(loops.group().next(), true);
   private final Channel listener;
   private final String address;
@@ -73,15 +74,37 @@ final class TcpStoreListener implements AutoCloseable, ServerHandshake.Gate {
                   }
                 });
     try {
-      listener = Listening.bind(bootstrap, host, port, 0);
+      listener =
+          Listening.bind(
+              bootstrap,
+              host,
+              port,
+              0,
+              // The log says so; clients wait, and then fail on their own.
+              exhausted -> {});
     } catch (BindException e) {
       loops.close();
       throw new StoreException(
           "The store cannot be served: " + e.getMessage() + ". Choose another port, or 0 for any",
           e);
+    } catch (DescriptorsExhaustedException e) {
+      loops.close();
+      throw notServed(e);
     }
     channels.add(listener);
     address = host + ":" + port();
+  }
+
+  private static EventLoops openLoops() {
+    try {
+      return EventLoops.open("store-server", 1);
+    } catch (DescriptorsExhaustedException e) {
+      throw notServed(e);
+    }
+  }
+
+  private static StoreException notServed(DescriptorsExhaustedException why) {
+    return new StoreException("The store cannot be served: " + why.getMessage(), why);
   }
 
   int port() {

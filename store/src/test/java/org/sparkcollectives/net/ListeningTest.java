@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelException;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import java.net.BindException;
 import java.net.InetSocketAddress;
+import java.net.SocketException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -31,7 +33,8 @@ class ListeningTest {
             .childHandler(new ChannelInboundHandlerAdapter()),
         host,
         port,
-        retries);
+        retries,
+        exhausted -> {});
   }
 
   private static int port(Channel channel) {
@@ -47,6 +50,22 @@ class ListeningTest {
         .hasMessageContaining("in use");
     // Other programs of this machine may hold the ports after it, so no certain port is expected.
     assertThat(port(bind("127.0.0.1", taken, 1000))).isBetween(taken + 1, taken + 1000);
+  }
+
+  @Test
+  void aLackOfFileDescriptorsIsNamedAndNotThePort() {
+    ServerBootstrap bootstrap =
+        new ServerBootstrap()
+            .group(loops.group())
+            .channelFactory(
+                () -> {
+                  throw new ChannelException(
+                      "Failed to open a socket.", new SocketException("Too many open files"));
+                })
+            .childHandler(new ChannelInboundHandlerAdapter());
+    assertThatThrownBy(() -> Listening.bind(bootstrap, "127.0.0.1", 0, 3, exhausted -> {}))
+        .isInstanceOf(DescriptorsExhaustedException.class)
+        .hasMessageContaining("no file descriptors left");
   }
 
   @Test

@@ -69,7 +69,13 @@ public final class GroupPaths {
     this.communicator = new GroupCommunicator(rank, transports, progress, monitor.logContext());
     Optional<SharedFolder> folder =
         transports.sharedMemory().map(path -> new SharedFolder(path, communicator::logging));
-    this.tcp = new TcpPaths(node.tcp(), members, monitor::connectionTo, local.matchers().of(rank));
+    this.tcp =
+        new TcpPaths(
+            node.tcp(),
+            members,
+            monitor::connectionTo,
+            local.matchers().of(rank),
+            monitor.reports()::failed);
     tcp.addStripe(waiter, folder.orElse(null), communicator::current);
     this.heap =
         transports

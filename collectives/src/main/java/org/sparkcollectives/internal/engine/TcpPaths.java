@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.IntFunction;
 import java.util.function.Supplier;
 import org.sparkcollectives.internal.pointtopoint.MessageMatcher;
@@ -23,6 +24,7 @@ import org.sparkcollectives.internal.transport.tcp.RankConnector;
 import org.sparkcollectives.internal.transport.tcp.StreamPairs;
 import org.sparkcollectives.internal.transport.tcp.TcpTransport;
 import org.sparkcollectives.net.ConnectionId;
+import org.sparkcollectives.net.DescriptorsExhaustedException;
 import org.sparkcollectives.store.Backoff;
 import org.sparkcollectives.store.Deadline;
 
@@ -41,6 +43,7 @@ final class TcpPaths implements TcpTransport.Receiver {
   private final PendingConnections pending;
   private final RankConnector ranks;
   private final MessageMatcher matcher;
+  private final Consumer<Throwable> failed;
 
   // Both are complete before connections arrive.
   private final List<StreamPairs> stripes = new ArrayList<>();
@@ -54,13 +57,16 @@ final class TcpPaths implements TcpTransport.Receiver {
    *
    * @param listeners hear, each for one peer, how a connection to it ends
    * @param matcher where this rank's messages arrive
+   * @param failed ends the group because this rank cannot be connected to; does not block
    */
   TcpPaths(
       TcpTransport transport,
       Membership members,
       IntFunction<ConnectionListener> listeners,
-      MessageMatcher matcher) {
+      MessageMatcher matcher,
+      Consumer<Throwable> failed) {
     this.transport = transport;
+    this.failed = failed;
     this.pending = new PendingConnections(transport);
     this.ranks =
         new RankConnector(
@@ -121,6 +127,11 @@ final class TcpPaths implements TcpTransport.Receiver {
     } else {
       stripes.get(kind.stripe()).accepted(peer, kind, pipeline.channel());
     }
+  }
+
+  @Override
+  public void cannotAccept(DescriptorsExhaustedException why) {
+    failed.accept(why);
   }
 
   /** Returns the peers to which a connection is being made, in order. */

@@ -3,6 +3,7 @@ package org.sparkcollectives.internal.failure;
 import org.sparkcollectives.PeerFailedException;
 import org.sparkcollectives.TransportException;
 import org.sparkcollectives.internal.transport.LentTensorException;
+import org.sparkcollectives.net.DescriptorsExhaustedException;
 import org.sparkcollectives.spi.failure.Causes;
 
 /**
@@ -48,13 +49,14 @@ record Blame(Whose whose, int rank, Throwable cause) {
 
   /**
    * Decides about what a connection to {@code peer} was ended by. No peer can cause an {@link
-   * Error}: that this process has no memory, or lacks a class, is its own failure.
+   * Error}: that this process has no memory, or lacks a class, is its own failure, as is a lack of
+   * file descriptors.
    */
   static Blame ofPath(int peer, Throwable thrown) {
     return Causes.of(thrown)
-        .filter(Error.class::isInstance)
+        .filter(each -> each instanceof Error || each instanceof DescriptorsExhaustedException)
         .findFirst()
-        .map(error -> new Blame(Whose.OWN, -1, error))
+        .map(own -> new Blame(Whose.OWN, -1, own))
         .orElseGet(() -> new Blame(Whose.PATH, peer, thrown));
   }
 }

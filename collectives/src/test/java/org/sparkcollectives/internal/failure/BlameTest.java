@@ -3,6 +3,7 @@ package org.sparkcollectives.internal.failure;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.net.SocketException;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.DType;
@@ -12,6 +13,7 @@ import org.sparkcollectives.TransportException;
 import org.sparkcollectives.internal.failure.Blame.Whose;
 import org.sparkcollectives.internal.liveness.Ranks;
 import org.sparkcollectives.internal.transport.LentTensorException;
+import org.sparkcollectives.net.DescriptorsExhaustedException;
 import org.sparkcollectives.spi.tensor.FaultyMemory;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
@@ -73,6 +75,15 @@ class BlameTest {
     assertThat(Blame.ofPath(1, end)).isEqualTo(new Blame(Whose.OWN, -1, error));
     assertThat(Blame.of(new TransportException("lost", 1, end)))
         .isEqualTo(new Blame(Whose.OWN, -1, error));
+  }
+
+  @Test
+  void aConnectionThatCannotBeMadeForLackOfFileDescriptorsIsThisRanksFailure() {
+    Throwable lack =
+        DescriptorsExhaustedException.explain(new SocketException("Too many open files"));
+    assertThat(Blame.of(new TransportException("cannot connect", 1, lack)))
+        .isEqualTo(new Blame(Whose.OWN, -1, lack));
+    assertThat(Blame.of(lack)).isEqualTo(new Blame(Whose.OWN, -1, lack));
   }
 
   @Test

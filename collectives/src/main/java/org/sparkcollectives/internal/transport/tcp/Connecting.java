@@ -12,6 +12,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.sparkcollectives.TransportException;
 import org.sparkcollectives.net.ClientHandshake;
+import org.sparkcollectives.net.DescriptorShortage;
+import org.sparkcollectives.net.DescriptorsExhaustedException;
 import org.sparkcollectives.net.HandshakeException;
 import org.sparkcollectives.net.TransportSecurity;
 
@@ -29,6 +31,7 @@ final class Connecting {
   private final Duration timeout;
   private final Connector.Target target;
   private final Connector.Setup setup;
+  private final DescriptorShortage shortage;
   private final long start = System.nanoTime();
   private final CompletableFuture<Channel> connected = new CompletableFuture<>();
 
@@ -36,18 +39,21 @@ final class Connecting {
    * Prepares the attempts.
    *
    * @param listener hears of each connection that is begun, on its event loop
+   * @param shortage decides how long there may be no file descriptor for a socket
    */
   Connecting(
       Bootstrap bootstrap,
       Consumer<Channel> listener,
       TransportSecurity security,
       Duration timeout,
+      DescriptorShortage shortage,
       Connector.Target target,
       Connector.Setup setup) {
     this.bootstrap = bootstrap;
     this.listener = listener;
     this.security = security;
     this.timeout = timeout;
+    this.shortage = shortage;
     this.target = target;
     this.setup = setup;
   }
@@ -114,7 +120,9 @@ final class Connecting {
       connected.complete(channel);
       return;
     }
-    boolean hopeless = cause instanceof HandshakeException refusal && !refusal.isWorthARetry();
+    boolean hopeless =
+        (cause instanceof HandshakeException refusal && !refusal.isWorthARetry())
+            || shortage.failed(cause).isPresent();
     long waited = System.nanoTime() - start;
     if (hopeless || waited > timeout.toNanos()) {
       giveUp(hopeless ? "" : " within " + timeout.toMillis() + " ms", cause);
@@ -131,7 +139,8 @@ final class Connecting {
             TimeUnit.MILLISECONDS);
   }
 
-  private void giveUp(String time, Throwable cause) {
+  private void giveUp(String time, Throwable thrown) {
+    Throwable cause = DescriptorsExhaustedException.explain(thrown);
     String address = target.peer().host() + ":" + target.peer().port();
     String reason = cause instanceof Exception ? cause.getMessage() : null;
     connected.completeExceptionally(

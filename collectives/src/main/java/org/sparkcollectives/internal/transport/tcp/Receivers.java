@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.sparkcollectives.net.ConnectionId;
+import org.sparkcollectives.net.DescriptorsExhaustedException;
 import org.sparkcollectives.net.RefusalLog;
 import org.sparkcollectives.net.ServerHandshake;
 
@@ -46,6 +47,15 @@ final class Receivers implements ServerHandshake.Gate {
     if (entry != null && entry.receiver == receiver) {
       entries.remove(key);
     }
+  }
+
+  /** Tells all ranks that connections cannot be accepted, see {@link TcpTransport.Receiver}. */
+  void cannotAccept(DescriptorsExhaustedException why) {
+    List<Entry> all;
+    synchronized (this) {
+      all = List.copyOf(entries.values());
+    }
+    all.forEach(entry -> entry.receiver.cannotAccept(why));
   }
 
   @Override

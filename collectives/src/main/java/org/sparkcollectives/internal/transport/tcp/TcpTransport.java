@@ -17,6 +17,8 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.sparkcollectives.TransportException;
 import org.sparkcollectives.net.ConnectionId;
+import org.sparkcollectives.net.DescriptorShortage;
+import org.sparkcollectives.net.DescriptorsExhaustedException;
 import org.sparkcollectives.net.EventLoops;
 import org.sparkcollectives.net.Listening;
 import org.sparkcollectives.net.ProcessCounters;
@@ -54,7 +56,7 @@ public final class TcpTransport implements Connector, AutoCloseable {
    *
    * @param sockets how connections are used
    * @param connectTimeout how long a connection may take from the first try to the last
-   * @throws TransportException if no port could be had
+   * @throws TransportException if no port could be had, or there are no file descriptors
    */
   public TcpTransport(
       ListenAddress address,
@@ -68,15 +70,19 @@ public final class TcpTransport implements Connector, AutoCloseable {
     this.direct = sockets.directAllowed();
     this.segments =
         new SegmentPool(security.isPlain() ? SegmentPool.SMALL_BYTES : TlsRecords.RECORD_BYTES);
-    this.loops =
-        EventLoops.open(
-            "transport",
-            Math.min(4, Runtime.getRuntime().availableProcessors()),
-            sockets.nativeAllowed() && !direct);
+    this.loops = openLoops(sockets.nativeAllowed() && !direct);
     this.receivers = new Receivers("The port of this JVM's ranks on " + advertisedHost);
     try {
       this.listener =
-          Listening.bind(listening(), address.bindHost(), address.port(), address.portRetries());
+          Listening.bind(
+              listening(),
+              address.bindHost(),
+              address.port(),
+              address.portRetries(),
+              receivers::cannotAccept);
+    } catch (DescriptorsExhaustedException e) {
+      loops.close();
+      throw notReachable(e);
     } catch (BindException e) {
       loops.close();
       throw new TransportException(
@@ -86,6 +92,20 @@ public final class TcpTransport implements Connector, AutoCloseable {
               + " to an address of this machine",
           e);
     }
+  }
+
+  private static EventLoops openLoops(boolean nativeAllowed) {
+    int threads = Math.min(4, Runtime.getRuntime().availableProcessors());
+    try {
+      return EventLoops.open("transport", threads, nativeAllowed);
+    } catch (DescriptorsExhaustedException e) {
+      throw notReachable(e);
+    }
+  }
+
+  private static TransportException notReachable(DescriptorsExhaustedException why) {
+    return new TransportException(
+        "The ranks of this JVM cannot be reached: " + why.getMessage(), why);
   }
 
   private ServerBootstrap listening() {
@@ -126,6 +146,12 @@ public final class TcpTransport implements Connector, AutoCloseable {
 
     /** Sets up the pipeline of a connection that has proven itself. Called on its event loop. */
     void accepted(ConnectionId id, ChannelPipeline pipeline);
+
+    /**
+     * Hears, again and again, that for some seconds connections could not be accepted for lack of
+     * file descriptors. Called on the port's event loop.
+     */
+    default void cannotAccept(DescriptorsExhaustedException why) {}
   }
 
   /** Accepts connections to a rank of a group from now on. */
@@ -149,7 +175,9 @@ public final class TcpTransport implements Connector, AutoCloseable {
     if (sockets.sendBuffer() > 0) {
       bootstrap.option(ChannelOption.SO_SNDBUF, sockets.sendBuffer());
     }
-    return new Connecting(bootstrap, this::begin, security, connectTimeout, target, setup).begin();
+    DescriptorShortage shortage = new DescriptorShortage(DescriptorShortage.PATIENCE);
+    return new Connecting(bootstrap, this::begin, security, connectTimeout, shortage, target, setup)
+        .begin();
   }
 
   /** Prepares a connection that begins. */

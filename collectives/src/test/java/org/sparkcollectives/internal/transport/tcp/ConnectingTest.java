@@ -5,15 +5,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelException;
+import io.netty.channel.ChannelFactory;
 import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.SocketException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -23,6 +27,8 @@ import org.sparkcollectives.internal.transport.Endpoint;
 import org.sparkcollectives.internal.transport.NodeAddress;
 import org.sparkcollectives.internal.transport.Place;
 import org.sparkcollectives.net.ConnectionId;
+import org.sparkcollectives.net.DescriptorShortage;
+import org.sparkcollectives.net.DescriptorsExhaustedException;
 import org.sparkcollectives.net.TransportSecurity;
 
 /** Attempts to connect that do not succeed. */
@@ -45,6 +51,11 @@ class ConnectingTest {
   }
 
   private CompletableFuture<Channel> connect(Consumer<Channel> listener) {
+    return connect(NioSocketChannel::new, listener, LONG);
+  }
+
+  private CompletableFuture<Channel> connect(
+      ChannelFactory<Channel> channels, Consumer<Channel> listener, Duration patience) {
     Endpoint endpoint =
         new Endpoint(
             1,
@@ -57,10 +68,61 @@ class ConnectingTest {
             -1);
     Connector.Target target =
         new Connector.Target(endpoint, new ConnectionId("group", 0, 1, 0), new byte[16]);
-    Bootstrap bootstrap = new Bootstrap().group(loops).channel(NioSocketChannel.class);
+    Bootstrap bootstrap = new Bootstrap().group(loops).channelFactory(channels);
     return new Connecting(
-            bootstrap, listener, TransportSecurity.plain(), LONG, target, pipeline -> {})
+            bootstrap,
+            listener,
+            TransportSecurity.plain(),
+            LONG,
+            new DescriptorShortage(patience),
+            target,
+            pipeline -> {})
         .begin();
+  }
+
+  /** As Netty throws it. */
+  private static ChannelException noDescriptor() {
+    return new ChannelException(
+        "Failed to open a socket.", new SocketException("Too many open files"));
+  }
+
+  @Test
+  void aLastingLackOfFileDescriptorsIsGivenUpAndNamed() {
+    CompletableFuture<Channel> connected =
+        connect(
+            () -> {
+              throw noDescriptor();
+            },
+            channel -> {},
+            Duration.ZERO);
+    assertThatThrownBy(() -> connected.get(60, TimeUnit.SECONDS))
+        .cause()
+        .isInstanceOf(TransportException.class)
+        .hasMessageContaining("rank 0 cannot connect to rank 1 at ")
+        .hasMessageContaining("the process has no file descriptors left (")
+        .hasMessageContaining("ulimit -n")
+        .hasCauseInstanceOf(DescriptorsExhaustedException.class);
+  }
+
+  @Test
+  void aShortLackOfFileDescriptorsIsNoFailure() throws IOException {
+    AtomicInteger attempts = new AtomicInteger();
+    CompletableFuture<Channel> connected =
+        connect(
+            () -> {
+              if (attempts.incrementAndGet() <= 2) {
+                throw noDescriptor();
+              }
+              return new NioSocketChannel();
+            },
+            channel -> {},
+            LONG);
+    try (Socket accepted = peer.accept()) {
+      assertThat(accepted.isConnected()).isTrue();
+      assertThat(attempts).hasValue(3);
+      assertThat(connected).isNotDone();
+      connected.cancel(false);
+    }
   }
 
   @Test
