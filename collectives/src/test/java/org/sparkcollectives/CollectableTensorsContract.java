@@ -108,10 +108,10 @@ public abstract class CollectableTensorsContract extends PathsUnderTest {
     void run(ProcessGroup group, Made made) throws Exception;
   }
 
-  /** Returns all paths but those that differ from another in encryption or native code only. */
+  /** Returns all paths but those that differ from another in encryption only. */
   static List<Paths> paths() {
     return Paths.all().stream()
-        .filter(each -> !Set.of(Paths.NIO, Paths.CERTIFICATES, Paths.STRIPED_TLS).contains(each))
+        .filter(each -> !Set.of(Paths.CERTIFICATES, Paths.STRIPED_TLS).contains(each))
         .toList();
   }
 

@@ -31,14 +31,6 @@ class EndOfGroupTest {
 
   private static final GroupOptions TCP = GroupOptions.defaults().withTransports("tcp");
 
-  /**
-   * Returns a host in a node of its own, where Netty's event loops write, which still hold some of
-   * what was sent.
-   */
-  private static RankContext ownNodeWithLoops(int rank) {
-    return HostedRank.inNode(rank, "tuning.sockets=EVENT_LOOPS");
-  }
-
   @Test
   void whatWasSentArrivesThoughItsSenderLeavesAtOnce() {
     int count = 16_000; // About one segment.
@@ -47,7 +39,7 @@ class EndOfGroupTest {
     GroupRuns.run(
         2,
         TCP,
-        EndOfGroupTest::ownNodeWithLoops,
+        HostedRank::inNode,
         world -> {
           double[] data = new double[count];
           world.broadcast(Tensor.of(data), 0).await();

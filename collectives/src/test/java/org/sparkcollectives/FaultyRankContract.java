@@ -43,16 +43,14 @@ public abstract class FaultyRankContract {
   @Parameter private Paths paths;
 
   /**
-   * Returns a path of each kind: in one JVM, over sockets of this thread and of an event loop, in
-   * parts, in shared memory, and between JVMs and nodes of several ranks. {@code -Dpaths} names
-   * others.
+   * Returns a path of each kind: in one JVM, over sockets, in parts, in shared memory, and between
+   * JVMs and nodes of several ranks. {@code -Dpaths} names others.
    */
   static List<Paths> paths() {
     return Paths.named(
         List.of(
             Paths.HEAP,
             Paths.TCP,
-            Paths.EVENT_LOOP,
             Paths.STRIPED,
             Paths.SHM,
             Paths.MIXED,

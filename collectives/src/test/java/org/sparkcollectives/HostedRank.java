@@ -18,8 +18,8 @@ public class HostedRank implements RankContext {
   private final RankTuning tuning;
 
   /**
-   * Creates a host with settings, each {@code key=value}; {@code tuning.sockets} and {@code
-   * tuning.stripeBytes} are choices of {@link RankTuning}.
+   * Creates a host with settings, each {@code key=value}; {@code tuning.stripeBytes} is a choice of
+   * {@link RankTuning}.
    */
   public HostedRank(List<String> settings, TransportSecurity security) {
     for (String each : settings) {
@@ -27,13 +27,11 @@ public class HostedRank implements RankContext {
           each.substring(0, each.indexOf('=')), each.substring(each.indexOf('=') + 1));
     }
     this.security = security;
-    RankTuning chosen = RankTuning.DEFAULT;
-    String sockets = this.settings.remove("tuning.sockets");
-    if (sockets != null) {
-      chosen = chosen.withSockets(RankTuning.Sockets.valueOf(sockets));
-    }
     String stripes = this.settings.remove("tuning.stripeBytes");
-    this.tuning = stripes == null ? chosen : chosen.withStripeBytes(ByteString.parse(stripes));
+    this.tuning =
+        stripes == null
+            ? RankTuning.DEFAULT
+            : RankTuning.DEFAULT.withStripeBytes(ByteString.parse(stripes));
   }
 
   /**

@@ -9,38 +9,21 @@ import java.time.Duration;
  *
  * @param spin how long a thread that waits in a collective spins before it sleeps. It does not spin
  *     if a host has more ranks than processors, or if the last waits were long
- * @param sockets which threads read and write the sockets of collectives
  * @param stripeBytes how many bytes of a collective each of several connections to a peer gets at
  *     least
  */
-public record RankTuning(Duration spin, Sockets sockets, long stripeBytes) {
+public record RankTuning(Duration spin, long stripeBytes) {
 
   /** The choices for a rank that is a thread of its own. */
-  public static final RankTuning DEFAULT =
-      new RankTuning(Duration.ofNanos(200_000), Sockets.DIRECT, 1L << 20);
-
-  /** The threads that read and write sockets which Netty has connected. */
-  public enum Sockets {
-    /** The thread that runs a collective. */
-    DIRECT,
-    /** Netty's event loops, with epoll if it is present. */
-    EVENT_LOOPS,
-    /** Netty's event loops over Java's NIO. */
-    NIO_EVENT_LOOPS
-  }
+  public static final RankTuning DEFAULT = new RankTuning(Duration.ofNanos(200_000), 1L << 20);
 
   /** Returns these choices with another time to spin. */
   public RankTuning withSpin(Duration value) {
-    return new RankTuning(value, sockets, stripeBytes);
-  }
-
-  /** Returns these choices with other threads at the sockets. */
-  public RankTuning withSockets(Sockets value) {
-    return new RankTuning(spin, value, stripeBytes);
+    return new RankTuning(value, stripeBytes);
   }
 
   /** Returns these choices with another size of stripes. */
   public RankTuning withStripeBytes(long value) {
-    return new RankTuning(spin, sockets, value);
+    return new RankTuning(spin, value);
   }
 }

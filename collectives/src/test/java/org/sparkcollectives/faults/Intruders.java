@@ -66,7 +66,7 @@ final class Intruders implements AutoCloseable {
     try (EventLoops loops = EventLoops.openNio("intruder", 1)) {
       new Bootstrap()
           .group(loops.group())
-          .channelFactory(loops::newChannel)
+          .channel(loops.channelType())
           .handler(
               new ChannelInitializer<Channel>() {
                 @Override

@@ -25,7 +25,6 @@ import org.sparkcollectives.net.ConnectionId;
 import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.net.UnauthenticatedConnections;
 import org.sparkcollectives.spi.HostedGroups;
-import org.sparkcollectives.spi.RankTuning;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.TcpStore;
 import org.sparkcollectives.store.TcpStoreServer;
@@ -115,7 +114,7 @@ class PortsUnderAttackTest {
 
   @Test
   void aWrongSecretIsRefusedAtAPortOfRanks() throws Exception {
-    SocketOptions sockets = new SocketOptions(RankTuning.Sockets.DIRECT, 0, LIMIT);
+    SocketOptions sockets = new SocketOptions(0, LIMIT);
     TransportSecurity plain = TransportSecurity.plain();
     AtomicBoolean accepted = new AtomicBoolean();
     ListenAddress address = new ListenAddress("127.0.0.1", "", 0, 0);

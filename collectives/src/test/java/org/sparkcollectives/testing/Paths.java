@@ -23,13 +23,6 @@ public enum Paths {
   DETAIL(GroupOptions.defaults().withDebugLevel(DebugLevel.DETAIL), rank -> RankContext.process()),
   /** Sockets only. */
   TCP(over("tcp"), rank -> RankContext.process()),
-  /** Sockets that Netty's event loops read and write, with native code where there is any. */
-  EVENT_LOOP(
-      over("tcp"), rank -> host(List.of("tuning.sockets=EVENT_LOOPS"), TransportSecurity.plain())),
-  /** Sockets that Netty's event loops read and write, without native code. */
-  NIO(
-      over("tcp"),
-      rank -> host(List.of("tuning.sockets=NIO_EVENT_LOOPS"), TransportSecurity.plain())),
   /** Sockets only, where nearly everything that is sent is cut in three. */
   STRIPED(over("tcp"), rank -> host(stripes(), TransportSecurity.plain())),
   /** Sockets only, encrypted with TLS, with a key of the process. */

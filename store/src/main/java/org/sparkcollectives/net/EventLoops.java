@@ -44,15 +44,6 @@ public final class EventLoops implements AutoCloseable {
   }
 
   /**
-   * Starts event loops.
-   *
-   * @param nativeAllowed whether Netty's native code may be used where it is present
-   */
-  public static EventLoops open(String name, int threads, boolean nativeAllowed) {
-    return nativeAllowed ? open(name, threads) : openNio(name, threads);
-  }
-
-  /**
    * Starts event loops that need no native code.
    *
    * @throws DescriptorsExhaustedException if there are no file descriptors for them
@@ -93,16 +84,6 @@ public final class EventLoops implements AutoCloseable {
   /** Returns the loops. */
   public EventLoopGroup group() {
     return group;
-  }
-
-  /** Creates a channel that connects, not yet registered. */
-  public Channel newChannel() {
-    return epoll ? new EpollSocketChannel() : new NioSocketChannel();
-  }
-
-  /** Creates a channel that listens, not yet registered. */
-  public ServerChannel newServerChannel() {
-    return epoll ? new EpollServerSocketChannel() : new NioServerSocketChannel();
   }
 
   /** Returns the class of channels that connect. */

@@ -42,9 +42,7 @@ public record NodeOptions(
             configuration.get(CollectivesConfiguration.PORT),
             configuration.get(CollectivesConfiguration.PORT_MAX_RETRIES)),
         new SocketOptions(
-            context.tuning().sockets(),
-            SEND_BUFFER,
-            configuration.get(CollectivesConfiguration.HEARTBEAT_TIMEOUT)),
+            SEND_BUFFER, configuration.get(CollectivesConfiguration.HEARTBEAT_TIMEOUT)),
         CONNECT_TIMEOUT,
         context.security());
   }

@@ -42,8 +42,7 @@ record Dialer(
    * it.
    *
    * @param listener hears of the connection's end
-   * @param signal wakes the thread that sends, when the connection is there, could not be made, or
-   *     takes more
+   * @param signal wakes the thread that sends, when the connection is there or could not be made
    */
   void dial(int peer, PairConnection<ByteSink> out, ConnectionListener listener, Runnable signal) {
     Call call = new Call(peer, out, new ReturnPath(listener), signal);
@@ -63,7 +62,7 @@ record Dialer(
             kind,
             pipeline -> {
               pipeline.addLast(call.back);
-              makeSink(pipeline.channel(), call.signal, sink);
+              makeSink((DirectSocketChannel) pipeline.channel(), sink);
             })
         .thenCompose(channel -> sink.thenAccept(made -> call.out.opened(channel, made)))
         .whenComplete(
@@ -76,24 +75,22 @@ record Dialer(
   }
 
   /** Makes what writes to a channel; on its event loop, from one of its handlers. */
-  private static void makeSink(Channel channel, Runnable signal, CompletableFuture<ByteSink> sink) {
-    if (!(channel instanceof DirectSocketChannel direct)) {
-      sink.complete(new NettySink(channel, signal));
-      return;
-    }
+  private static void makeSink(DirectSocketChannel channel, CompletableFuture<ByteSink> sink) {
     SslHandler handshake = channel.pipeline().get(SslHandler.class);
     if (handshake == null) {
-      sink.complete(new SocketSink(direct, null));
+      sink.complete(new SocketSink(channel, null));
       return;
     }
+    // As a Channel: what a NioSocketChannel returns differs between Netty 4.1 and 4.2.
+    Channel plain = channel;
     // That handler is at work.
-    channel
+    plain
         .eventLoop()
         .execute(
             () -> {
               try {
-                TlsRecords tls = TlsRecords.takeOver(direct, handshake, false);
-                sink.complete(new SocketSink(direct, tls));
+                TlsRecords tls = TlsRecords.takeOver(channel, handshake, false);
+                sink.complete(new SocketSink(channel, tls));
               } catch (IOException e) {
                 sink.completeExceptionally(e);
               }

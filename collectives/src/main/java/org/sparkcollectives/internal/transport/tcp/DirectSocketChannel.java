@@ -8,7 +8,7 @@ import java.nio.channels.SocketChannel;
  * A channel whose socket the thread of a collective may use itself, beside Netty's event loop: the
  * loop connects, shakes hands and closes, the thread moves the messages.
  */
-final class DirectSocketChannel extends NioSocketChannel {
+class DirectSocketChannel extends NioSocketChannel {
 
   private final SegmentPool segments;
 
@@ -24,12 +24,12 @@ final class DirectSocketChannel extends NioSocketChannel {
   }
 
   /** Returns the socket, which does not block. */
-  SocketChannel directSocket() {
+  final SocketChannel directSocket() {
     return javaChannel();
   }
 
   /** Returns the memory that messages go through. */
-  SegmentPool segments() {
+  final SegmentPool segments() {
     return segments;
   }
 }

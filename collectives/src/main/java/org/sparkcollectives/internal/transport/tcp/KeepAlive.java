@@ -3,8 +3,6 @@ package org.sparkcollectives.internal.transport.tcp;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelConfig;
 import io.netty.channel.ChannelOption;
-import io.netty.channel.epoll.EpollChannelOption;
-import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.nio.NioChannelOption;
 import java.net.SocketOption;
 import java.time.Duration;
@@ -51,15 +49,9 @@ final class KeepAlive {
     int idle = total - probes * interval;
     ChannelConfig config = channel.config();
     config.setOption(ChannelOption.SO_KEEPALIVE, true);
-    if (channel instanceof EpollSocketChannel) {
-      config.setOption(EpollChannelOption.TCP_KEEPIDLE, idle);
-      config.setOption(EpollChannelOption.TCP_KEEPINTVL, interval);
-      config.setOption(EpollChannelOption.TCP_KEEPCNT, probes);
-    } else {
-      SystemOptions.set(
-          config,
-          Map.of("TCP_KEEPIDLE", idle, "TCP_KEEPINTERVAL", interval, "TCP_KEEPCOUNT", probes));
-    }
+    SystemOptions.set(
+        config,
+        Map.of("TCP_KEEPIDLE", idle, "TCP_KEEPINTERVAL", interval, "TCP_KEEPCOUNT", probes));
   }
 
   /** Returns the time in the unit in which the system counts. */

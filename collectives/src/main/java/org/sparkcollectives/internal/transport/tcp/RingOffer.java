@@ -138,8 +138,7 @@ final class RingOffer extends SimpleChannelInboundHandler<ByteBuf> {
       Channel channel = context.channel();
       try {
         SharedRing ring = SharedRing.open(ByteBufUtil.getBytes(received));
-        // From here on nothing comes over the connection but its end.
-        channel.pipeline().addLast(new NettySource(channel, listener));
+        channel.pipeline().addLast(new ConnectionEnd(listener));
         receiver.accept(ring);
         channel.writeAndFlush(channel.alloc().buffer(1).writeByte(TAKEN));
       } catch (IOException | RuntimeException e) {

@@ -103,17 +103,11 @@ final class StreamPair implements Pair, Progress.Send {
   }
 
   /** Accepts a connection over which the peer's messages come. Called on its event loop. */
-  void accepted(Channel channel) {
-    if (channel instanceof DirectSocketChannel direct) {
-      SocketSource accepted = new SocketSource(direct, pairs.listenerOf(peer));
-      channel.pipeline().addLast(accepted);
-      accepted.takeOver();
-      opened(channel, accepted);
-    } else {
-      NettySource accepted = new NettySource(channel, pairs.listenerOf(peer));
-      channel.pipeline().addLast(accepted);
-      opened(channel, accepted);
-    }
+  void accepted(DirectSocketChannel channel) {
+    SocketSource accepted = new SocketSource(channel, pairs.listenerOf(peer));
+    channel.pipeline().addLast(accepted);
+    accepted.takeOver();
+    opened(channel, accepted);
   }
 
   /**
@@ -201,9 +195,9 @@ final class StreamPair implements Pair, Progress.Send {
     // also where messages come through memory, and the connection only tells of the end.
     pairs.refused(peer, mismatch);
     Channel channel = in.channel();
-    NettySource watching = channel.pipeline().get(NettySource.class);
+    ConnectionEnd watching = channel.pipeline().get(ConnectionEnd.class);
     if (watching != null) {
-      watching.close();
+      watching.ignore();
     }
     ReturnPath.refuse(channel, mismatch);
     return mismatch;

@@ -83,7 +83,7 @@ public final class StreamPairs {
     if (kind.use() == ConnectionKind.Use.RING_OFFER) {
       pair.offered(channel);
     } else {
-      pair.accepted(channel);
+      pair.accepted((DirectSocketChannel) channel);
     }
   }
 

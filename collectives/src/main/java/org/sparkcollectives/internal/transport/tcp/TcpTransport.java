@@ -6,7 +6,6 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelPipeline;
-import io.netty.channel.ServerChannel;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
@@ -41,7 +40,6 @@ public final class TcpTransport implements Connector, AutoCloseable {
 
   private final EventLoops loops;
   private final SocketOptions sockets;
-  private final boolean direct;
   private final TransportSecurity security;
   private final Duration connectTimeout;
   private final Receivers receivers;
@@ -67,10 +65,9 @@ public final class TcpTransport implements Connector, AutoCloseable {
     this.security = security;
     this.connectTimeout = connectTimeout;
     this.advertisedHost = address.reachableHost();
-    this.direct = sockets.directAllowed();
     this.segments =
         new SegmentPool(security.isPlain() ? SegmentPool.SMALL_BYTES : TlsRecords.RECORD_BYTES);
-    this.loops = openLoops(sockets.nativeAllowed() && !direct);
+    this.loops = openLoops();
     this.receivers = new Receivers("The port of this JVM's ranks on " + advertisedHost);
     try {
       this.listener =
@@ -94,10 +91,10 @@ public final class TcpTransport implements Connector, AutoCloseable {
     }
   }
 
-  private static EventLoops openLoops(boolean nativeAllowed) {
+  private static EventLoops openLoops() {
     int threads = Math.min(4, Runtime.getRuntime().availableProcessors());
     try {
-      return EventLoops.open("transport", threads, nativeAllowed);
+      return EventLoops.openNio("transport", threads);
     } catch (DescriptorsExhaustedException e) {
       throw notReachable(e);
     }
@@ -111,7 +108,7 @@ public final class TcpTransport implements Connector, AutoCloseable {
   private ServerBootstrap listening() {
     return new ServerBootstrap()
         .group(loops.group())
-        .channelFactory(this::newServerChannel)
+        .channelFactory(() -> new DirectServerSocketChannel(segments))
         .option(ChannelOption.SO_BACKLOG, 4096)
         .option(ChannelOption.SO_REUSEADDR, true)
         .childOption(ChannelOption.TCP_NODELAY, true)
@@ -125,14 +122,6 @@ public final class TcpTransport implements Connector, AutoCloseable {
                     channel.pipeline(), receivers, unauthenticated, security, connectTimeout);
               }
             });
-  }
-
-  private ServerChannel newServerChannel() {
-    return direct ? new DirectServerSocketChannel(segments) : loops.newServerChannel();
-  }
-
-  private Channel newChannel() {
-    return direct ? new DirectSocketChannel(segments) : loops.newChannel();
   }
 
   /** Returns the address that peers connect to. */
@@ -169,7 +158,7 @@ public final class TcpTransport implements Connector, AutoCloseable {
     Bootstrap bootstrap =
         new Bootstrap()
             .group(loops.group())
-            .channelFactory(this::newChannel)
+            .channelFactory(() -> new DirectSocketChannel(segments))
             .option(ChannelOption.TCP_NODELAY, true)
             .option(ChannelOption.WRITE_BUFFER_WATER_MARK, WATER_MARK);
     if (sockets.sendBuffer() > 0) {

@@ -4,8 +4,7 @@
  * connections share (the {@link org.sparkcollectives.internal.transport.tcp.SegmentPool}), or a
  * ring in shared memory if both JVMs are on one host. Where TLS encrypts the connection, that
  * thread encrypts and decrypts as well ({@link
- * org.sparkcollectives.internal.transport.tcp.TlsRecords}). Only if {@code RankTuning.sockets} says
- * so do the event loops carry the bytes.
+ * org.sparkcollectives.internal.transport.tcp.TlsRecords}).
  *
  * <p>A JVM has one {@link org.sparkcollectives.internal.transport.tcp.TcpTransport}: one listening
  * port and a few event loops, shared by all groups and all their ranks here. The paths of one rank
@@ -16,18 +15,7 @@
  * on it, from the rank that connected to the rank that accepted: a rank connects when it first
  * sends. What flows back is only what ends the connection.
  *
- * <p>Where the event loops carry the bytes:
- *
- * <pre>
- *   sender's thread                 event loops                    receiver's thread
- *   OutgoingMessage                                                  IncomingMessage
- *     | whole elements, copied                                         ^ written or reduced
- *   ByteSink: at most 4 segments  --- socket --- ByteSource: 4 MiB     | straight from the
- *     of 128 KiB                                 and reads stop        | received bytes
- * </pre>
- *
- * <p>The event loops neither copy nor reduce. {@link
- * org.sparkcollectives.internal.transport.ByteSink} and {@link
+ * <p>{@link org.sparkcollectives.internal.transport.ByteSink} and {@link
  * org.sparkcollectives.internal.transport.ByteSource} separate how bytes get out and in from what
  * they mean.
  */

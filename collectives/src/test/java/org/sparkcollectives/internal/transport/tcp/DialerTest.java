@@ -30,6 +30,7 @@ import org.sparkcollectives.internal.transport.Place;
 import org.sparkcollectives.internal.transport.shm.Doorbell;
 import org.sparkcollectives.internal.transport.shm.RingSink;
 import org.sparkcollectives.internal.transport.shm.SharedFolder;
+import org.sparkcollectives.net.EventLoops;
 
 /** A connection to a peer that is offered memory, given up at each moment. */
 @EnabledOnOs(OS.LINUX)
@@ -48,30 +49,47 @@ class DialerTest {
       };
 
   /** A connection that is to be made. */
-  private static final class Attempt {
+  private final class Attempt {
     private final ConnectionKind kind;
     private final Connector.Setup setup;
     private final CompletableFuture<Channel> connecting = new CompletableFuture<>();
-    private final EmbeddedChannel channel = new EmbeddedChannel();
+    private final EmbeddedChannel offer = new EmbeddedChannel();
+    private final Channel channel;
 
     Attempt(Connector.Target target, Connector.Setup setup) {
       this.kind = ConnectionKind.ofCode(target.id().kind());
       this.setup = setup;
+      if (kind.equals(ConnectionKind.RING_OFFER)) {
+        this.channel = offer;
+      } else {
+        this.channel = new DirectSocketChannel(segments);
+        loops.group().register(channel).syncUninterruptibly();
+      }
     }
 
     /** As Netty does: what comes too late to be wanted is closed. */
     void succeeds() {
-      setup.setUp(channel.pipeline());
+      if (channel == offer) {
+        setup.setUp(channel.pipeline());
+      } else {
+        channel.eventLoop().submit(() -> setup.setUp(channel.pipeline())).syncUninterruptibly();
+      }
       if (!connecting.complete(channel)) {
         channel.close();
       }
     }
 
     void answers(int answer) {
-      channel.writeInbound(Unpooled.wrappedBuffer(new byte[] {(byte) answer}));
+      offer.writeInbound(Unpooled.wrappedBuffer(new byte[] {(byte) answer}));
+    }
+
+    void isClosed() {
+      assertThat(channel.closeFuture().awaitUninterruptibly(60_000)).as("%s ends", kind).isTrue();
     }
   }
 
+  private final EventLoops loops = EventLoops.openNio("dialer-test", 1);
+  private final SegmentPool segments = new SegmentPool(SegmentPool.SMALL_BYTES);
   private final List<Attempt> attempts = new ArrayList<>();
   private final PairConnection<ByteSink> out = new PairConnection<>();
   private final Doorbell bell = new Doorbell(Runnable::run);
@@ -121,10 +139,14 @@ class DialerTest {
     out.close(Channel::close);
     out.free();
     for (Attempt each : attempts) {
-      each.channel.releaseOutbound();
-      boolean used = each.connecting.isDone() && !each.connecting.isCompletedExceptionally();
-      assertThat(used && each.channel.isOpen()).as("%s is open", each.kind).isFalse();
+      each.offer.releaseOutbound();
+      if (each.connecting.isDone() && !each.connecting.isCompletedExceptionally()) {
+        each.isClosed();
+      }
+      each.channel.close().syncUninterruptibly();
     }
+    loops.close();
+    segments.close();
     assertThat(mapped()).isEmpty();
     bell.close();
   }
@@ -152,7 +174,7 @@ class DialerTest {
     assertThat(out.state()).isEqualTo(PairConnection.State.OPENING);
     assertThat(attempts.get(1).kind).isEqualTo(ConnectionKind.collectives(0));
     attempts.get(1).succeeds();
-    assertThat(out.end()).isInstanceOf(NettySink.class);
+    assertThat(out.end()).isInstanceOf(SocketSink.class);
     assertThat(out.channel()).isSameAs(attempts.get(1).channel);
   }
 
@@ -161,7 +183,7 @@ class DialerTest {
     dial(folder.resolve("missing"));
     attempts.get(0).succeeds();
     assertThat(attempts.get(0).kind).isEqualTo(ConnectionKind.collectives(0));
-    assertThat(out.end()).isInstanceOf(NettySink.class);
+    assertThat(out.end()).isInstanceOf(SocketSink.class);
   }
 
   @Test
@@ -210,7 +232,7 @@ class DialerTest {
   /** Gives the connection up when the answer is on its way through the pipeline. */
   private void giveUpBeforeTheAnswerArrives(Attempt offer) {
     offer
-        .channel
+        .offer
         .pipeline()
         .addFirst(
             new ChannelInboundHandlerAdapter() {
@@ -250,6 +272,6 @@ class DialerTest {
     out.close(DialerTest::thereIsNone);
     assertThat(attempts.get(0).connecting).isCancelled();
     attempts.get(0).succeeds();
-    assertThat(attempts.get(0).channel.isOpen()).isFalse();
+    attempts.get(0).isClosed();
   }
 }

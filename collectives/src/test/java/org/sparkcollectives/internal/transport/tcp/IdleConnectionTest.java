@@ -18,7 +18,6 @@ import org.sparkcollectives.internal.transport.Place;
 import org.sparkcollectives.internal.transport.Progress;
 import org.sparkcollectives.internal.transport.shm.Doorbell;
 import org.sparkcollectives.net.TransportSecurity;
-import org.sparkcollectives.spi.RankTuning;
 import org.sparkcollectives.spi.tensor.HostTensor;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.RankThreads;
@@ -45,7 +44,7 @@ class IdleConnectionTest {
     private final TcpTransport node =
         new TcpTransport(
             new ListenAddress("127.0.0.1", "", 0, 0),
-            new SocketOptions(RankTuning.Sockets.DIRECT, SEND_BUFFER, LIMIT),
+            new SocketOptions(SEND_BUFFER, LIMIT),
             TransportSecurity.plain(),
             LIMIT);
     private final SocketWait wait = new SocketWait(new Doorbell(Runnable::run));

@@ -1,13 +1,9 @@
 package org.sparkcollectives.internal.transport.tcp;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assumptions.assumeThat;
 
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
-import io.netty.channel.epoll.Epoll;
-import io.netty.channel.epoll.EpollChannelOption;
-import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.channel.socket.nio.NioChannelOption;
 import java.net.SocketOption;
 import java.time.Duration;
@@ -35,21 +31,6 @@ class KeepAliveTest {
       assertThat(option(channel, ExtendedSocketOptions.TCP_KEEPIDLE)).isEqualTo(10);
       assertThat(option(channel, ExtendedSocketOptions.TCP_KEEPINTERVAL)).isEqualTo(2);
       assertThat(option(channel, ExtendedSocketOptions.TCP_KEEPCOUNT)).isEqualTo(5);
-    } finally {
-      channel.unsafe().closeForcibly();
-    }
-  }
-
-  @Test
-  void aSocketOfEpollDoesSoToo() {
-    assumeThat(Epoll.isAvailable()).isTrue();
-    EpollSocketChannel channel = new EpollSocketChannel();
-    try {
-      KeepAlive.on(channel, Duration.ofSeconds(20));
-      assertThat(channel.config().getOption(ChannelOption.SO_KEEPALIVE)).isTrue();
-      assertThat(channel.config().getOption(EpollChannelOption.TCP_KEEPIDLE)).isEqualTo(10);
-      assertThat(channel.config().getOption(EpollChannelOption.TCP_KEEPINTVL)).isEqualTo(2);
-      assertThat(channel.config().getOption(EpollChannelOption.TCP_KEEPCNT)).isEqualTo(5);
     } finally {
       channel.unsafe().closeForcibly();
     }

@@ -3,36 +3,44 @@ package org.sparkcollectives.internal.transport.tcp;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelPipeline;
 import io.netty.channel.embedded.EmbeddedChannel;
-import java.util.List;
+import java.io.IOException;
 import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.internal.transport.Pair;
+import org.sparkcollectives.net.EventLoops;
 
 /** A connection that arrives while the group closes. */
 class LateConnectionTest {
 
+  private final EventLoops loops = EventLoops.openNio("late-test", 1);
+
   /** Something that happens while the connection is set up. */
   private final AtomicReference<Runnable> meanwhile = new AtomicReference<>();
 
-  private boolean closed;
+  /** While it is set up, something else happens. */
+  private final class Interrupted extends DirectSocketChannel {
 
-  /** Is never quite closed, as one on whose event loop that is still to come. */
-  private final class Closing extends EmbeddedChannel {
+    Interrupted(SegmentPool segments) {
+      super(segments);
+    }
+
     @Override
     public ChannelPipeline pipeline() {
-      Runnable now = meanwhile == null ? null : meanwhile.getAndSet(null);
+      Runnable now = meanwhile.getAndSet(null);
       if (now != null) {
         now.run();
       }
       return super.pipeline();
     }
+  }
 
-    @Override
-    protected void doClose() {
-      closed = true;
-    }
+  @AfterEach
+  void end() {
+    loops.close();
   }
 
   @Test
@@ -46,13 +54,15 @@ class LateConnectionTest {
   }
 
   @Test
-  void isClosedIfItComesAfterTheGroupIsClosed() {
+  void isClosedIfItComesAfterTheGroupIsClosed() throws IOException {
     StreamPairs pairs = new RankOfTwo().pairs();
     pairs.close(3);
-    for (ConnectionKind kind : List.of(ConnectionKind.collectives(0), ConnectionKind.RING_OFFER)) {
-      EmbeddedChannel late = new EmbeddedChannel();
-      pairs.accepted(1, kind, late);
-      assertThat(late.isOpen()).as("%s", kind).isFalse();
+    EmbeddedChannel offering = new EmbeddedChannel();
+    pairs.accepted(1, ConnectionKind.RING_OFFER, offering);
+    assertThat(offering.isOpen()).isFalse();
+    try (DirectConnection late = new DirectConnection(loops)) {
+      late.onLoop(() -> pairs.accepted(1, ConnectionKind.collectives(0), late.channel()));
+      late.awaitClosed();
     }
     assertThat(pairs.isClosed()).isTrue();
   }
@@ -68,20 +78,23 @@ class LateConnectionTest {
   }
 
   @Test
-  void isClosedAndLeavesNoMemoryIfThePairIsClosedMeanwhile() {
+  void isClosedAndLeavesNoMemoryIfThePairIsClosedMeanwhile() throws IOException {
     StreamPair pair = (StreamPair) new RankOfTwo().pairs().pair(1);
-    EmbeddedChannel channel = new Closing();
-    meanwhile.set(
-        () -> {
-          pair.breakOff();
-          pair.free();
-        });
-
-    pair.accepted(channel);
-
-    assertThat(closed).isTrue();
-    ByteBuf bytes = channel.alloc().directBuffer().writeLong(7);
-    channel.pipeline().fireChannelRead(bytes);
+    ByteBuf bytes = Unpooled.directBuffer().writeLong(7);
+    try (DirectConnection connection = new DirectConnection(loops, Interrupted::new)) {
+      connection.onLoop(
+          () -> {
+            meanwhile.set(
+                () -> {
+                  pair.breakOff();
+                  pair.free();
+                });
+            pair.accepted(connection.channel());
+            // Before the event loop has quite closed it.
+            connection.channel().pipeline().fireChannelRead(bytes);
+          });
+      connection.awaitClosed();
+    }
     assertThat(bytes.refCnt()).isZero();
   }
 }

@@ -30,7 +30,7 @@ class RefusedMessageTest {
       StreamPairs pairs = rank.pairs();
       StreamPair pair = (StreamPair) pairs.pair(1);
       EmbeddedChannel channel = new EmbeddedChannel();
-      channel.pipeline().addLast(new NettySource(channel, pairs.listenerOf(1)));
+      channel.pipeline().addLast(new ConnectionEnd(pairs.listenerOf(1)));
       pair.accepted(channel, received);
 
       OutgoingMessage other = new OutgoingMessage();

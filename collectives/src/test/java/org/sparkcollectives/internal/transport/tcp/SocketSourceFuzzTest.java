@@ -3,21 +3,19 @@ package org.sparkcollectives.internal.transport.tcp;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.code_intelligence.jazzer.junit.FuzzTest;
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
-import io.netty.channel.embedded.EmbeddedChannel;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
-import org.sparkcollectives.TransportException;
 import org.sparkcollectives.internal.transport.ConnectionListener;
 import org.sparkcollectives.internal.transport.OperationHeader;
+import org.sparkcollectives.net.EventLoops;
 import org.sparkcollectives.spi.tensor.HostTensor;
 import org.sparkcollectives.testing.FuzzedStream;
 
@@ -26,8 +24,9 @@ import org.sparkcollectives.testing.FuzzedStream;
  * for one message: the tensor gets that message or is left alone, what lies beside it is never
  * touched, and the end of the connection is told once.
  */
-class NettySourceFuzzTest {
+class SocketSourceFuzzTest {
 
+  private static final EventLoops LOOPS = EventLoops.openNio("source-fuzz", 1);
   private static final int COUNT = 5;
   private static final byte UNTOUCHED = 0x55;
   private static final MessageHeader EXPECTED = header(3, COUNT);
@@ -61,12 +60,9 @@ class NettySourceFuzzTest {
 
   @MethodSource("seeds")
   @FuzzTest
-  void aTensorGetsTheMessageThatItWaitsForOrIsLeftAlone(byte[] input) {
+  void aTensorGetsTheMessageThatItWaitsForOrIsLeftAlone(byte[] input) throws IOException {
     FuzzedStream stream = new FuzzedStream(input);
-    List<String> ends = new ArrayList<>();
-    EmbeddedChannel channel = new EmbeddedChannel();
-    NettySource source = new NettySource(channel, listener(ends));
-    channel.pipeline().addLast(source);
+    List<String> ends = new CopyOnWriteArrayList<>();
     ByteBuffer memory = ByteBuffer.allocateDirect(6 * COUNT).order(ByteOrder.nativeOrder());
     for (int i = 0; i < memory.capacity(); i++) {
       memory.put(i, UNTOUCHED);
@@ -75,37 +71,36 @@ class NettySourceFuzzTest {
     IncomingMessage incoming = new IncomingMessage();
     incoming.begin(EXPECTED, all.slice(COUNT, COUNT), null);
 
-    List<ByteBuf> pieces = new ArrayList<>();
-    boolean refused = false;
-    for (byte[] bytes : stream.pieces()) {
-      if (channel.isOpen()) {
-        ByteBuf piece =
-            pieces.size() % 2 == 0
-                ? Unpooled.directBuffer(bytes.length).writeBytes(bytes)
-                : Unpooled.copiedBuffer(bytes);
-        pieces.add(piece);
-        channel.writeInbound(piece);
-        refused |= !readAll(source, incoming);
+    try (DirectConnection connection = new DirectConnection(LOOPS)) {
+      SocketSource source = connection.source(listener(ends));
+      for (byte[] piece : stream.pieces()) {
+        if (ends.isEmpty()) {
+          connection.send(piece);
+          read(source, incoming, ends);
+        }
       }
+      connection.end();
+      while (read(source, incoming, ends)) {
+        Thread.onSpinWait();
+      }
+      if (incoming.isEnded()) {
+        source.finished(incoming.lastCollective());
+      }
+      source.close();
     }
-    channel.close();
-    assertThat(ends).hasSize(1);
-    source.close();
-    assertThat(pieces).allMatch(piece -> piece.refCnt() == 0);
+    boolean came = incoming.isComplete() || incoming.isMismatch();
+    assertThat(ends).hasSize(came ? 0 : 1);
     check(stream.bytes(), memory, incoming.isComplete());
-    assertThat(refused && incoming.isComplete()).isFalse();
   }
 
-  /** Reads as a rank does that waits; false if what came is no message. */
-  private static boolean readAll(NettySource source, IncomingMessage incoming) {
-    try {
-      while (!incoming.isComplete() && !incoming.isMismatch() && source.read(incoming)) {
-        assertThat(incoming.describe()).isNotBlank();
-      }
-      return true;
-    } catch (TransportException e) {
-      return false;
+  /** Reads as a rank does that waits; returns whether it still waits. */
+  private static boolean read(SocketSource source, IncomingMessage incoming, List<String> ends) {
+    boolean read = true;
+    while (read && !incoming.isComplete() && !incoming.isMismatch() && !incoming.isEnded()) {
+      read = source.read(incoming);
+      assertThat(incoming.describe()).isNotBlank();
     }
+    return !read && ends.isEmpty();
   }
 
   private static void check(byte[] stream, ByteBuffer memory, boolean complete) {
