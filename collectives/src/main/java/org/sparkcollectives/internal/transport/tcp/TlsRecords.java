@@ -90,7 +90,8 @@ final class TlsRecords extends ChannelDuplexHandler {
   /** Whether the event loop has encrypted the last message of this side. */
   private boolean spoken;
 
-  private TlsRecords(DirectSocketChannel channel, SSLEngine engine, boolean fromSocket) {
+  /** Creates what goes on with an engine whose handshake is over. See {@link #takeOver}. */
+  TlsRecords(DirectSocketChannel channel, SSLEngine engine, boolean fromSocket) {
     this.channel = channel;
     this.engine = engine;
     this.fromSocket = fromSocket;
@@ -250,7 +251,12 @@ final class TlsRecords extends ChannelDuplexHandler {
           bytes.release();
         }
       } while (count > 0);
+      if (count < 0) {
+        // Nothing may follow, and nothing that does is kept.
+        drop();
+      }
     } catch (IOException e) {
+      drop();
       context.fireExceptionCaught(e);
     }
   }
