@@ -5,7 +5,7 @@ import java.io.UncheckedIOException;
 
 /**
  * Thrown when this process, or its host, has no file descriptor left for a socket or file. The
- * message says how many there may be, and what to do.
+ * message has the limit, where it is known, and what to do.
  */
 public final class DescriptorsExhaustedException extends UncheckedIOException {
 
@@ -41,9 +41,9 @@ public final class DescriptorsExhaustedException extends UncheckedIOException {
   }
 
   private static String ofProcess() {
-    return "the process has no file descriptors left ("
-        + DescriptorCount.describe()
-        + "). Raise the limit (ulimit -n), run fewer ranks in an executor, or let ranks of a host"
+    return "the process has no file descriptors left"
+        + DescriptorLimit.describe()
+        + ". Raise the limit (ulimit -n), run fewer ranks in an executor, or let ranks of a host"
         + " share memory (spark.collectives.transports with heap and shm)";
   }
 }

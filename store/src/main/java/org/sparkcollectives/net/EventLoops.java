@@ -57,7 +57,7 @@ public final class EventLoops implements AutoCloseable {
   }
 
   private static EventLoops open(Supplier<EventLoopGroup> group, boolean epoll) {
-    DescriptorCount.prepare();
+    DescriptorLimit.prepare();
     try {
       return new EventLoops(group.get(), epoll);
     } catch (RuntimeException e) {

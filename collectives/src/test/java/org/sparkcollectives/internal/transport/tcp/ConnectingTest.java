@@ -99,7 +99,7 @@ class ConnectingTest {
         .cause()
         .isInstanceOf(TransportException.class)
         .hasMessageContaining("rank 0 cannot connect to rank 1 at ")
-        .hasMessageContaining("the process has no file descriptors left (")
+        .hasMessageContaining("the process has no file descriptors left")
         .hasMessageContaining("ulimit -n")
         .hasCauseInstanceOf(DescriptorsExhaustedException.class);
   }
