@@ -16,7 +16,7 @@ import report
 
 PATHS = {"shm": "ours, shared memory", "tcp": "ours, TCP", "all": "ours"}
 DDP = "DDP on Gloo, TCP"
-HOOKS = ["none", "float16", "powersgd"]
+HOOKS = ["none", "float16", "powersgd", "int8"]
 
 
 def arguments():
@@ -69,6 +69,8 @@ def implementations(chosen, hosts):
     if chosen.hook == "powersgd" and max(chosen.mebibytes) > chosen.bucket:
         # Each bucket's all-reduces begin in callbacks, in an order that differs between ranks.
         print("DDP is skipped: its PowerSGD hangs on Gloo where gradients have several buckets", file=sys.stderr)
+    elif chosen.hook == "int8":
+        print("DDP is skipped: PyTorch has no such hook", file=sys.stderr)
     elif python is None:
         print("DDP is skipped: no Python here has torch; --install brings it", file=sys.stderr)
     else:

@@ -81,6 +81,26 @@ class HooksOfReducerTest {
         return CommHooks.quantizedPerChannel(100);
       }
     },
+    /** Whether it compresses depends on how fast it is. */
+    BLOCKWISE_INT8(0.05) {
+      @Override
+      CommHook create() {
+        return new BlockwiseInt8(BlockwiseInt8Options.defaults());
+      }
+    },
+    ALWAYS_BLOCKWISE_INT8(0.05) {
+      @Override
+      CommHook create() {
+        return new BlockwiseInt8(BlockwiseInt8Options.defaults().withAlways(true));
+      }
+    },
+    COMPRESSED_BLOCKWISE_INT8(0.05) {
+      @Override
+      CommHook create() {
+        BlockwiseInt8Options always = BlockwiseInt8Options.defaults().withAlways(true);
+        return CommHooks.compressed(DType.BFLOAT16, new BlockwiseInt8(always));
+      }
+    },
     /** Of rank 8 nothing is left out. */
     POWER_SGD(1e-4) {
       @Override

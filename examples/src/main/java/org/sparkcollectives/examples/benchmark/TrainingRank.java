@@ -10,6 +10,8 @@ import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Rendezvous;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.ddp.BlockwiseInt8;
+import org.sparkcollectives.ddp.BlockwiseInt8Options;
 import org.sparkcollectives.ddp.CommHooks;
 import org.sparkcollectives.ddp.GradientReducer;
 import org.sparkcollectives.ddp.NoSync;
@@ -75,6 +77,8 @@ final class TrainingRank {
           reducer.setCommHook(CommHooks.float16());
         } else if (args[6].equals("powersgd")) {
           reducer.setCommHook(new PowerSgd(PowerSgdOptions.defaults().withRank(2).withStart(2)));
+        } else if (args[6].equals("int8")) {
+          reducer.setCommHook(new BlockwiseInt8(BlockwiseInt8Options.defaults()));
         }
         double communication = rank.medianStep(0, seconds, true);
         double local = rank.medianStep(backward / count, seconds, false);

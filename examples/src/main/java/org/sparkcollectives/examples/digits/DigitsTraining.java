@@ -80,6 +80,13 @@ public final class DigitsTraining implements Callable<Integer> {
   private TrainingEngine engine = TrainingEngine.JAVA;
 
   @Option(
+      names = "--hook",
+      description =
+          "How --engine reducer sends gradients: ${COMPLETION-CANDIDATES}. INT8 and POWERSGD are"
+              + " worth it only over a slow network.")
+  private GradientHook hook = GradientHook.NONE;
+
+  @Option(
       names = "--device",
       description =
           "Where the gradients of the ranks are added up: ${COMPLETION-CANDIDATES}. GPU: on a GPU"
@@ -169,6 +176,9 @@ public final class DigitsTraining implements Callable<Integer> {
     require(
         engine == TrainingEngine.JAVA || (killedEpoch == 0 && device == TrainingDevice.CPU),
         "--kill-executor and --device gpu need --engine java");
+    require(
+        engine == TrainingEngine.REDUCER || hook == GradientHook.NONE,
+        "--hook needs --engine reducer");
     requirePlot();
     SparkConf conf = conf();
     require(
@@ -236,7 +246,7 @@ public final class DigitsTraining implements Callable<Integer> {
     NetworkShape network =
         new NetworkShape(dataset.shape().features(), hidden, dataset.shape().classes().size());
     TrainingOptions options =
-        new TrainingOptions(network, epochs, batch, learningRate, momentum, seed);
+        new TrainingOptions(network, epochs, batch, learningRate, momentum, seed, hook);
     List<Sample> test = dataset.test();
     JavaRDD<Sample> train = dataset.train(ranks);
     print(

@@ -42,6 +42,7 @@ final class ReducerTrainingLoop {
     double[] accuracies = new double[options.epochs()];
     ReducerOptions weighted = ReducerOptions.defaults().withWeightedMean(true);
     try (GradientReducer reducer = GradientReducer.create(world, layers(), weighted)) {
+      options.hook().create().ifPresent(reducer::setCommHook);
       for (int epoch = 1; epoch <= options.epochs(); epoch++) {
         double[] sums = {0, own.size()};
         for (List<Sample> batch : batches.nextEpoch()) {

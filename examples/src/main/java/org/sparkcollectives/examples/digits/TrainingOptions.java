@@ -11,12 +11,29 @@ import java.io.Serializable;
  * @param learningRate the size of a step
  * @param momentum the part of the last step that enters the next
  * @param seed decides the first parameters and the order of the samples
+ * @param hook how a reducer sends gradients
  */
 record TrainingOptions(
-    NetworkShape network, int epochs, int batch, double learningRate, double momentum, long seed)
+    NetworkShape network,
+    int epochs,
+    int batch,
+    double learningRate,
+    double momentum,
+    long seed,
+    GradientHook hook)
     implements Serializable {
 
+  TrainingOptions(
+      NetworkShape network,
+      int epochs,
+      int batch,
+      double learningRate,
+      double momentum,
+      long seed) {
+    this(network, epochs, batch, learningRate, momentum, seed, GradientHook.NONE);
+  }
+
   TrainingOptions withBatch(int samples) {
-    return new TrainingOptions(network, epochs, samples, learningRate, momentum, seed);
+    return new TrainingOptions(network, epochs, samples, learningRate, momentum, seed, hook);
   }
 }
