@@ -32,7 +32,8 @@ def arguments():
     parser.add_argument("--paths", help="of ours (default shm,tcp; with --link all)")
     parser.add_argument(
         "--link", type=int, metavar="MBIT",
-        help="puts the ranks onto two hosts made of namespaces, between which so many Mbit/s pass (Linux, as root)")
+        help="puts the ranks onto hosts made of namespaces, between which so many Mbit/s pass (Linux, as root)")
+    parser.add_argument("--hosts", type=int, default=2, help="how many hosts, with --link (default %(default)s)")
     parser.add_argument("--output", default="target/training", help="the folder of what is written (default %(default)s)")
     parser.add_argument("--install", action="store_true", help="install Gloo (PyTorch, from the network) into target/python first")
     chosen = parser.parse_args()
@@ -42,7 +43,7 @@ def arguments():
     if unknown:
         parser.error(f"--paths: {unknown[0]} is none of {', '.join(PATHS)}")
     if chosen.link and "shm" in chosen.paths:
-        parser.error("--link: ranks on two hosts share no memory; choose tcp or all")
+        parser.error("--link: ranks on several hosts share no memory; choose tcp or all")
     if chosen.ranks < 2 or chosen.rounds < 1 or chosen.time <= 0 or chosen.parameters < 1 or min(chosen.mebibytes) <= 0:
         parser.error("--ranks must be 2 or more, --rounds and --parameters 1 or more, --time and --mebibytes more than 0")
     return chosen
@@ -115,7 +116,7 @@ def main():
         peers.install_gloo()
     os.makedirs(chosen.output, exist_ok=True)
     about, before, rows = report.machine(), os.getloadavg()[0], []
-    with places.Hosts(2, chosen.link) if chosen.link else places.OneHost() as hosts:
+    with places.Hosts(chosen.hosts, chosen.link) if chosen.link else places.OneHost() as hosts:
         for mebibytes in chosen.mebibytes:
             runs = {}
             for round_ in range(chosen.rounds):
@@ -124,13 +125,14 @@ def main():
                     runs.setdefault(name, []).append(run(mebibytes))
             rows.append(row(mebibytes, runs))
     document = {
-        "ranks": chosen.ranks, "linkMbit": chosen.link, "hook": chosen.hook, "bucketMebibytes": chosen.bucket, "backwardMillis": chosen.backward,
+        "ranks": chosen.ranks, "linkMbit": chosen.link, "hosts": chosen.hosts if chosen.link else 1, "hook": chosen.hook,
+        "bucketMebibytes": chosen.bucket, "backwardMillis": chosen.backward,
         "parameters": chosen.parameters, "rounds": chosen.rounds, "secondsPerFigure": chosen.time, "machine": about,
         "versions": peers.versions(), "loadBefore": before, "loadAfter": os.getloadavg()[0], "rows": rows,
     }
     with open(os.path.join(chosen.output, "training.json"), "w", encoding="utf-8") as out:
         json.dump(document, out, indent=2)
-    link = f", {chosen.link} Mbit/s between two hosts" if chosen.link else ""
+    link = f", {chosen.link} Mbit/s between {chosen.hosts} hosts" if chosen.link else ""
     print(
         f"{chosen.ranks} ranks{link}, hook {chosen.hook}, buckets of {chosen.bucket:g} MiB, a backward pass of {chosen.backward:g} ms over "
         f"{chosen.parameters} parameters; best of {chosen.rounds} interleaved rounds; {about['processors']} processors "

@@ -18,10 +18,10 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * number is rounded twice, whatever n is. A byte is off by at most 1/254 of the largest magnitude
  * of its block. All ranks get the same bits.
  *
- * <p><b>Never slower on purpose.</b> In the first three steps of each group with buckets of a size,
- * a bucket is reduced both ways, one after the other, and takes the plain mean. Then all ranks
- * choose what was faster: usually int8 over a network below 10 Gbit/s, and the plain mean within a
- * host. {@link BlockwiseInt8Options#withAlways} compresses from the first step on.
+ * <p><b>Where it is faster.</b> In the first ten steps with buckets of a size, each is reduced both
+ * ways, one after the other, and gets the plain mean. Then all ranks choose what was faster: usually
+ * int8 over a network of 1 Gbit/s, and the plain mean within a host. {@link
+ * BlockwiseInt8Options#withAlways} compresses from the first step on.
  *
  * <p><b>Error feedback.</b> What is left out, of the ranks' bytes and of the sum's, is added in the
  * next step: so the gradients that all steps give, and what is left, add up to the means

@@ -15,9 +15,10 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  */
 final class Int8Choice {
 
-  private static final int STEPS = 3;
+  /** Before, the JVM has not compiled the loops. */
+  static final int STEPS = 10;
 
-  /** What int8 must save of the time, for what is not measured: backward passes go on meanwhile. */
+  /** The share of the plain time that int8 may take: backward passes need the processor, too. */
   private static final double WORTHWHILE = 0.9;
 
   private record Size(DType type, long count) {}
