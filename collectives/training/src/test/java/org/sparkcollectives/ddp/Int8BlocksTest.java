@@ -14,8 +14,7 @@ class Int8BlocksTest {
   private static final int TILE = FloatElements.TILE;
 
   private final byte[] bytes = new byte[TILE + TILE / 16 * Float.BYTES];
-  private final Int8Blocks.Place place =
-      new Int8Blocks.Place(Int8Blocks.memory(bytes), 0, TILE);
+  private final Int8Blocks.Place place = new Int8Blocks.Place(Int8Blocks.memory(bytes), 0, TILE);
 
   /** Writes values as bytes; returns what these stand for. */
   private float[] roundTrip(int block, float[] values, float[] left) {
