@@ -84,6 +84,7 @@ final class Int8Bucket {
     used.sendToOwners();
     used.sum(errors);
     return used.sendToAll()
+        .future()
         .thenApplyAsync(
             all -> {
               used.dequantize(buffer, by);
@@ -92,13 +93,16 @@ final class Int8Bucket {
             bucket.executor());
   }
 
-  /** Does what {@link #compress} does, changes nothing, and waits until it is done. */
+  /**
+   * Does what {@link #compress} does, and changes nothing; waits until all is done, for two of the
+   * group's timeouts at most.
+   */
   void rehearse(GradientBucket bucket, HostTensor scratch, float[] scratchErrors) {
     Int8Exchange used = exchange(bucket);
     used.quantize(HostTensor.of(bucket.buffer()), scratchErrors, 1);
     used.sendToOwners();
     used.sum(scratchErrors);
-    used.sendToAll().join();
+    used.sendToAll().await();
     used.dequantize(scratch, bucket.divisor());
   }
 

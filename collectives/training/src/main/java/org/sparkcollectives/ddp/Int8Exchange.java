@@ -2,10 +2,10 @@ package org.sparkcollectives.ddp;
 
 import java.nio.ByteBuffer;
 import java.util.Arrays;
-import java.util.concurrent.CompletableFuture;
 import org.sparkcollectives.PersistentCollective;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.Work;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
@@ -154,8 +154,8 @@ final class Int8Exchange {
   }
 
   /** Begins to send the sum of this rank's part to all; does not block. */
-  CompletableFuture<?> sendToAll() {
-    return toAll.start().future();
+  Work sendToAll() {
+    return toAll.start();
   }
 
   /** Writes the sums of all parts into a bucket, divided. */
