@@ -19,7 +19,7 @@ final class Int8Choice {
   static final int STEPS = 10;
 
   /** The share of the plain time that int8 may take: backward passes need the processor, too. */
-  private static final double WORTHWHILE = 0.9;
+  private static final double WORTHWHILE = 0.75;
 
   private record Size(DType type, long count) {}
 

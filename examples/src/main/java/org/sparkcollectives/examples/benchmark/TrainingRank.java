@@ -29,6 +29,9 @@ final class TrainingRank {
   private static final int FEWEST_STEPS = 10;
   private static final int COLUMNS = 512;
 
+  /** Before the first figure: more than a hook takes to choose how it sends. */
+  private static final int FIRST_STEPS = 15;
+
   private final ProcessGroup group;
   private final GradientReducer reducer;
   private final int parameters;
@@ -79,6 +82,9 @@ final class TrainingRank {
           reducer.setCommHook(new PowerSgd(PowerSgdOptions.defaults().withRank(2).withStart(2)));
         } else if (args[6].equals("int8")) {
           reducer.setCommHook(new BlockwiseInt8(BlockwiseInt8Options.defaults()));
+        }
+        for (int i = 0; i < FIRST_STEPS; i++) {
+          rank.step(0, true);
         }
         double communication = rank.medianStep(0, seconds, true);
         double local = rank.medianStep(backward / count, seconds, false);
