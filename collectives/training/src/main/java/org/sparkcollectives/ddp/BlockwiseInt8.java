@@ -19,8 +19,8 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * of its block. All ranks get the same bits.
  *
  * <p><b>Where it is faster.</b> In the first ten steps with buckets of a size, each is reduced both
- * ways, one after the other, and gets the plain mean. Then all ranks choose int8 if
- * it took less than three quarters of the time: over a slow network, but not within a host. {@link
+ * ways, one after the other, and gets the plain mean. Then all ranks choose int8 if it took less
+ * than three quarters of the time: over a slow network, but not within a host. {@link
  * BlockwiseInt8Options#withAlways} compresses from the first step on.
  *
  * <p><b>Error feedback.</b> What is left out, of the ranks' bytes and of the sum's, is added in the
