@@ -132,6 +132,15 @@ public interface RankContext {
     return "127.0.0.1";
   }
 
+  /**
+   * Returns what names the rack of this rank's host, equal for hosts of one rack; empty if that is
+   * unknown. Called once, before the rank joins its first group; may block for a call to the
+   * driver. What it throws fails the rank.
+   */
+  default String rack() {
+    return "";
+  }
+
   /** Returns how connections between ranks are protected on the wire; alike for all ranks. */
   default TransportSecurity security() {
     return configuration().get(CollectivesConfiguration.ENCRYPTION).security();

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.sparkcollectives.AlgorithmChoices;
@@ -17,6 +18,7 @@ import org.sparkcollectives.internal.kernel.ReduceKernel;
 import org.sparkcollectives.internal.kernel.ReduceKernels;
 import org.sparkcollectives.internal.transport.GroupMemory.Access;
 import org.sparkcollectives.internal.transport.Peers;
+import org.sparkcollectives.internal.transport.RackOrder;
 import org.sparkcollectives.internal.transport.Stripes;
 import org.sparkcollectives.spi.OperationSpec;
 import org.sparkcollectives.spi.tensor.HostTensor;
@@ -223,12 +225,33 @@ public final class AlgorithmSelector extends Phases {
       Peers peers, C call, Row<C> chosen, PieceChoice<C> ofPieces) {
     int pieces = pieces(peers, chosen, call.shape());
     if (pieces == 1) {
-      chosen.algorithm().run(peers, call);
+      runInOrder(peers, call, chosen);
       // This comes last: a hierarchical algorithm runs others.
       lastAlgorithm = chosen.name();
     } else {
       runPieces(peers.stripes(), pieces, call, ofPieces);
     }
+  }
+
+  /**
+   * Carries out a call among ranks in the order of their racks, if they are in some, and the
+   * algorithm sends less between racks then.
+   */
+  private static <C extends Call<C>> void runInOrder(Peers peers, C call, Row<C> chosen) {
+    if (peers.rackOrder().isPresent()
+        && chosen.algorithm() instanceof MessageAlgorithm<C> algorithm) {
+      RackOrder racks = peers.rackOrder().get();
+      Optional<RackOrder.Ordered> order =
+          algorithm.sendsMoreFarther()
+              ? racks.dealt(call.root())
+              : Optional.of(racks.from(call.root()));
+      Optional<C> ordered = order.flatMap(each -> call.inOrder(each.ranks()));
+      if (ordered.isPresent()) {
+        algorithm.run(order.get().peers(), ordered.get());
+        return;
+      }
+    }
+    chosen.algorithm().run(peers, call);
   }
 
   /** Returns in how many pieces a call is cut, each of which goes over a stripe of its own. */
@@ -253,7 +276,7 @@ public final class AlgorithmSelector extends Phases {
           if (index == 0) {
             lastAlgorithm = chosen.name();
           }
-          chosen.algorithm().run(peers, piece);
+          runInOrder(peers, piece, chosen);
         });
   }
 

@@ -92,7 +92,7 @@ final class AlgorithmTable {
   private static final Condition UNDIVIDED =
       wish(
           "sends what each rank of a node gives to all others, and not their sum",
-          s -> s.hierarchy().isEmpty());
+          s -> s.hierarchy().isEmpty() && s.racks().isEmpty());
   private static final Condition MORE_THAN_12_RANKS =
       wish(
           "sends parts by way of other ranks, which in groups of at most 12 ranks costs more than"
@@ -106,7 +106,7 @@ final class AlgorithmTable {
   private static final Condition FAR_APART =
       wish(
           "sends each byte twice, which does not pay where the ranks share a host's memory",
-          s -> s.reach() == Reach.NETWORK);
+          s -> s.reach() == Reach.NETWORK || s.reach() == Reach.RACKS);
   private static final Condition MORE_THAN_16_RANKS =
       wish(
           "sends each byte twice, which costs more in groups of at most 16 ranks",
@@ -269,7 +269,7 @@ final class AlgorithmTable {
         Kind.MESSAGES,
         algorithm.getClass().getSimpleName(),
         algorithm,
-        s -> s.model().seconds(algorithm.cost(s.ranks(), s.shape())),
+        s -> s.seconds(algorithm),
         List.of(conditions));
   }
 

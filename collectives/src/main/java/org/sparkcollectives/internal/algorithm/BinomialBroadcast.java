@@ -19,6 +19,11 @@ final class BinomialBroadcast implements MessageAlgorithm<Call.Broadcast> {
   }
 
   @Override
+  public Crossing crossing(RackShape racks, Shape shape) {
+    return Crossing.ofTree(racks, cost(racks.ranks(), shape), shape.bytes());
+  }
+
+  @Override
   public void run(Peers peers, Call.Broadcast call) {
     HostTensor tensor = call.tensor();
     int root = call.root();

@@ -22,6 +22,11 @@ final class BinomialReduce implements MessageAlgorithm<Call.Reduce> {
   }
 
   @Override
+  public Crossing crossing(RackShape racks, Shape shape) {
+    return Crossing.ofTree(racks, cost(racks.ranks(), shape), shape.bytes());
+  }
+
+  @Override
   public void run(Peers peers, Call.Reduce call) {
     HostTensor tensor = call.tensor();
     int root = call.root();

@@ -25,6 +25,18 @@ final class BruckAllGather implements MessageAlgorithm<Call.AllGather> {
   }
 
   @Override
+  public Crossing crossing(RackShape racks, Shape shape) {
+    int n = racks.ranks();
+    return Crossing.ofDealt(
+        racks, n, distance -> shape.bytes() * Math.min(distance, n - distance) / n);
+  }
+
+  @Override
+  public boolean sendsMoreFarther() {
+    return true;
+  }
+
+  @Override
   public void run(Peers peers, Call.AllGather call) {
     Chunks chunks = call.outputs();
     HostTensor input = call.input();

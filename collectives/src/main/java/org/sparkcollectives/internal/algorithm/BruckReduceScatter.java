@@ -31,6 +31,18 @@ final class BruckReduceScatter implements MessageAlgorithm<Call.ReduceScatter> {
   }
 
   @Override
+  public Crossing crossing(RackShape racks, Shape shape) {
+    int n = racks.ranks();
+    return Crossing.ofDealt(
+        racks, n, distance -> shape.accumulated() * Math.min(distance, n - distance) / n);
+  }
+
+  @Override
+  public boolean sendsMoreFarther() {
+    return true;
+  }
+
+  @Override
   public void run(Peers peers, Call.ReduceScatter call) {
     HostTensor output = call.output();
     ReduceKernel kernel = call.kernel();

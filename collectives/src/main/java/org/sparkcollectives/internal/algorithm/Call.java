@@ -1,10 +1,12 @@
 package org.sparkcollectives.internal.algorithm;
 
 import java.util.List;
+import java.util.Optional;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.internal.kernel.ReduceKernel;
 import org.sparkcollectives.internal.kernel.ReduceKernels;
+import org.sparkcollectives.internal.transport.Hierarchy;
 import org.sparkcollectives.internal.transport.Peers;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
@@ -78,6 +80,21 @@ public interface Call<C extends Call<C>> {
     throw new UnsupportedOperationException(this + " cannot be cut");
   }
 
+  /** Returns the root, or {@link Hierarchy#NO_ROOT}. */
+  default int root() {
+    return Hierarchy.NO_ROOT;
+  }
+
+  /**
+   * Returns the same call of ranks that are numbered anew, with the root first; empty if it gains
+   * nothing by another order.
+   *
+   * @param ranks which each of them is here
+   */
+  default Optional<C> inOrder(int[] ranks) {
+    return Optional.empty();
+  }
+
   /**
    * Reduces a contribution of each rank to the same result on all.
    *
@@ -113,6 +130,11 @@ public interface Call<C extends Call<C>> {
     }
 
     @Override
+    public Optional<AllReduce> inOrder(int[] ranks) {
+      return Optional.of(this);
+    }
+
+    @Override
     public List<HostTensor> published(Peers peers) {
       // Of calls whose contribution lies elsewhere nothing is published: they go between nodes.
       return List.of(tensor);
@@ -138,6 +160,11 @@ public interface Call<C extends Call<C>> {
     @Override
     public Shape shape() {
       return Shape.ofReduction(tensor.byteSize(), kernel);
+    }
+
+    @Override
+    public Optional<Reduce> inOrder(int[] ranks) {
+      return Optional.of(new Reduce(tensor, 0, kernel));
     }
 
     @Override
@@ -167,6 +194,11 @@ public interface Call<C extends Call<C>> {
     }
 
     @Override
+    public Optional<ReduceScatter> inOrder(int[] ranks) {
+      return Optional.of(new ReduceScatter(output, input.inOrder(ranks), kernel));
+    }
+
+    @Override
     public List<HostTensor> published(Peers peers) {
       return input.all();
     }
@@ -192,6 +224,11 @@ public interface Call<C extends Call<C>> {
     }
 
     @Override
+    public Optional<AllGather> inOrder(int[] ranks) {
+      return Optional.of(new AllGather(outputs.inOrder(ranks), input));
+    }
+
+    @Override
     public List<HostTensor> published(Peers peers) {
       return List.of(input);
     }
@@ -213,6 +250,11 @@ public interface Call<C extends Call<C>> {
     @Override
     public Shape shape() {
       return Shape.ofParts(tensor.byteSize(), true);
+    }
+
+    @Override
+    public Optional<Broadcast> inOrder(int[] ranks) {
+      return Optional.of(new Broadcast(tensor, 0));
     }
 
     @Override
@@ -303,6 +345,11 @@ public interface Call<C extends Call<C>> {
     @Override
     public Shape shape() {
       return Shape.ofParts(0, true);
+    }
+
+    @Override
+    public Optional<Barrier> inOrder(int[] ranks) {
+      return Optional.of(this);
     }
 
     @Override

@@ -19,6 +19,11 @@ final class ChainBroadcast implements MessageAlgorithm<Call.Broadcast> {
   }
 
   @Override
+  public Crossing crossing(RackShape racks, Shape shape) {
+    return Crossing.ofRing(racks, cost(racks.ranks(), shape));
+  }
+
+  @Override
   public void run(Peers peers, Call.Broadcast call) {
     HostTensor tensor = call.tensor();
     int root = call.root();

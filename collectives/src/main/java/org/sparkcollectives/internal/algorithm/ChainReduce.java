@@ -27,6 +27,11 @@ final class ChainReduce implements MessageAlgorithm<Call.Reduce> {
   }
 
   @Override
+  public Crossing crossing(RackShape racks, Shape shape) {
+    return Crossing.ofRing(racks, cost(racks.ranks(), shape));
+  }
+
+  @Override
   public void run(Peers peers, Call.Reduce call) {
     HostTensor tensor = call.tensor();
     int root = call.root();

@@ -79,6 +79,15 @@ final class Chunks {
     return new Chunks(pieces);
   }
 
+  /** Returns these parts in another order of the ranks. */
+  Chunks inOrder(int[] ranks) {
+    HostTensor[] ordered = new HostTensor[ranks.length];
+    for (int i = 0; i < ranks.length; i++) {
+      ordered[i] = chunks[ranks[i]];
+    }
+    return new Chunks(ordered);
+  }
+
   /** Returns the part of a rank, counted around the ring: {@code -1} is the last. */
   HostTensor at(int rank) {
     return chunks[Math.floorMod(rank, chunks.length)];

@@ -58,6 +58,20 @@ public final class CostProfile {
       bandwidth(
           "shm.bandwidth", 2L << 30, "as `bandwidth`, where all ranks share the memory of a host");
 
+  /** The latency of a message between racks. */
+  static final ConfigEntry<Duration> RACK_LATENCY =
+      duration("rack.latency", 20_000, "as `latency`, between hosts of different racks");
+
+  /** The part of the bandwidth that leads out of a rack. */
+  static final ConfigEntry<Integer> RACK_OVERSUBSCRIPTION =
+      ConfigEntry.integer("rack.oversubscription")
+          .doc(
+              "how many times as many bytes a second the hosts of a rack can send as leave the"
+                  + " rack; 1 if all of them can")
+          .since("0.1.0")
+          .check(value -> value >= 1, "1 or more")
+          .defaultsTo(4);
+
   /** The most ranks that are all connected to each other for speed. */
   static final ConfigEntry<Integer> MESH =
       ConfigEntry.integer("mesh")
@@ -102,6 +116,8 @@ public final class CostProfile {
         SHM_LATENCY,
         SHM_OVERHEAD,
         SHM_BANDWIDTH,
+        RACK_LATENCY,
+        RACK_OVERSUBSCRIPTION,
         MESH);
   }
 
@@ -161,7 +177,12 @@ public final class CostProfile {
     return new PathCosts(
         CostModel.of(get(HEAP_LATENCY), Duration.ZERO, get(HEAP_BANDWIDTH), mesh),
         CostModel.of(get(SHM_LATENCY), get(SHM_OVERHEAD), get(SHM_BANDWIDTH), mesh),
-        CostModel.of(get(LATENCY), get(OVERHEAD), get(BANDWIDTH), mesh));
+        CostModel.of(get(LATENCY), get(OVERHEAD), get(BANDWIDTH), mesh),
+        CostModel.of(
+            get(RACK_LATENCY),
+            get(OVERHEAD),
+            Math.max(1, get(BANDWIDTH) / get(RACK_OVERSUBSCRIPTION)),
+            mesh));
   }
 
   /** Returns all figures as text, which is the same on ranks that predict alike. */

@@ -21,6 +21,11 @@ final class DisseminationBarrier implements MessageAlgorithm<Call.Barrier> {
   }
 
   @Override
+  public Crossing crossing(RackShape racks, Shape shape) {
+    return Crossing.ofDealt(racks, racks.ranks(), distance -> 0);
+  }
+
+  @Override
   public void run(Peers peers, Call.Barrier call) {
     int n = peers.size();
     for (int distance = 1; distance < n; distance *= 2) {

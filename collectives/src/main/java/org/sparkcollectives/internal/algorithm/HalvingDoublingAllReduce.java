@@ -42,6 +42,19 @@ final class HalvingDoublingAllReduce implements MessageAlgorithm<Call.AllReduce>
   }
 
   @Override
+  public Crossing crossing(RackShape racks, Shape shape) {
+    PowerOfTwo core = PowerOfTwo.within(racks.ranks());
+    long both = shape.accumulated() + shape.results();
+    return Crossing.ofDealt(racks, core.size(), distance -> both * distance / core.size())
+        .folded(racks, core, shape.accumulated());
+  }
+
+  @Override
+  public boolean sendsMoreFarther() {
+    return true;
+  }
+
+  @Override
   public void run(Peers peers, Call.AllReduce call) {
     HostTensor contribution = call.contribution();
     ReduceKernel kernel = call.kernel();

@@ -31,14 +31,15 @@ final class HierarchicalAllReduce implements HierarchicalAlgorithm<Call.AllReduc
   public double seconds(Situation s) {
     Locality locality = s.locality();
     long bytes = s.shape().bytes();
-    long slice = bytes / Slices.count(locality, bytes);
-    double between = s.interNode(phases.rows(OpType.ALL_REDUCE), s.shape().ofAccumulators(slice));
+    int slices = Slices.count(locality, bytes);
+    long slice = bytes / slices;
+    double between = s.interNode(phases.rows(OpType.ALL_REDUCE), s.shape().ofAccumulators(slice), slices);
     return s.sharesHeap()
         ? between + s.inHeap(3, locality.largest() * slice + bytes - slice)
         : between
-            + s.intraNode(phases.rows(OpType.REDUCE_SCATTER), s.shape())
+            + s.intraNode(phases.rows(OpType.REDUCE_SCATTER), s.shape(), slices)
             + s.intraNode(
-                phases.rows(OpType.ALL_GATHER), Shape.ofParts(s.shape().results(), false));
+                phases.rows(OpType.ALL_GATHER), Shape.ofParts(s.shape().results(), false), slices);
   }
 
   @Override

@@ -9,8 +9,9 @@ import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
  * Hierarchical broadcast: scatter of the slices inside the root's node, broadcast of each slice
- * between nodes, all-gather inside the others; the root's node takes the tensor from the root. Of a
- * tensor in one slice only the root sends to other nodes.
+ * between nodes, all-gather inside the others; the root's node takes the tensor from the root,
+ * unless it is a rack, which gathers, too. Of a tensor in one slice only the root sends to other
+ * nodes.
  *
  * <p>Steps: those of a broadcast of one slice between nodes, and inside 2 waits for all (publish,
  * done), in the root's node 3 where there are several slices. Bytes sent between nodes by each
@@ -31,9 +32,16 @@ final class HierarchicalBroadcast implements HierarchicalAlgorithm<Call.Broadcas
     long bytes = s.shape().bytes();
     int slices = Slices.count(locality, bytes);
     long slice = bytes / slices;
-    double between = s.interNode(phases.rows(OpType.BROADCAST), s.shape().withBytes(slice));
+    double between = s.interNode(phases.rows(OpType.BROADCAST), s.shape().withBytes(slice), slices);
     if (s.sharesHeap()) {
       return between + (slices == 1 ? s.inHeap(2, bytes) : s.inHeap(3, slice + bytes));
+    }
+    if (s.isOfRacks()) {
+      return slices == 1
+          ? between + s.intraNode(phases.rows(OpType.BROADCAST), s.shape())
+          : between
+              + s.intraRack(bytes)
+              + s.intraNode(phases.rows(OpType.ALL_GATHER), s.shape(), slices);
     }
     return between
         + s.intraNode(phases.rows(OpType.SCATTER), Shape.ofParts(slices == 1 ? 0 : bytes, false))
@@ -59,7 +67,8 @@ final class HierarchicalBroadcast implements HierarchicalAlgorithm<Call.Broadcas
     if (Slices.isOwner(hierarchy, tensor, root)) {
       phases.run(hierarchy.interNode(root), new Call.Broadcast(own, locality.node(root)));
     }
-    if (withRoot) {
+    // In the heap, or in a host, each takes all from the root; in a rack that would take it longer.
+    if (withRoot && (whole || !hierarchy.isOfRacks())) {
       phases.run(intraNode, new Call.Broadcast(tensor, locality.index(root)));
     } else if (whole) {
       phases.run(intraNode, new Call.Broadcast(tensor, 0));

@@ -31,13 +31,16 @@ final class HierarchicalReduce implements HierarchicalAlgorithm<Call.Reduce> {
   public double seconds(Situation s) {
     Locality locality = s.locality();
     long bytes = s.shape().bytes();
-    long slice = bytes / Slices.count(locality, bytes);
-    double between = s.interNode(phases.rows(OpType.REDUCE), s.shape().ofAccumulators(slice));
+    int slices = Slices.count(locality, bytes);
+    long slice = bytes / slices;
+    double between = s.interNode(phases.rows(OpType.REDUCE), s.shape().ofAccumulators(slice), slices);
     return s.sharesHeap()
         ? between + s.inHeap(3, (locality.largest() + Situation.SCRATCH) * slice + bytes - slice)
         : between
-            + s.intraNode(phases.rows(OpType.REDUCE_SCATTER), s.shape())
-            + s.intraNode(phases.rows(OpType.SCATTER), Shape.ofParts(bytes, false));
+            + s.intraNode(phases.rows(OpType.REDUCE_SCATTER), s.shape(), slices)
+            + (s.isOfRacks()
+                ? s.intraRack(bytes)
+                : s.intraNode(phases.rows(OpType.SCATTER), Shape.ofParts(bytes, false)));
   }
 
   @Override

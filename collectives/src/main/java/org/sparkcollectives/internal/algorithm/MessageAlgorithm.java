@@ -20,4 +20,17 @@ interface MessageAlgorithm<C> extends Algorithm<C> {
   default Cost cost(int ranks, Shape shape) {
     return cost(ranks, shape.bytes());
   }
+
+  /** Returns the price of what leaves a rack, where ranks are in the order of their racks. */
+  default Crossing crossing(RackShape racks, Shape shape) {
+    return Crossing.ofAll(racks, cost(racks.ranks(), shape));
+  }
+
+  /**
+   * Returns whether ranks send the more the farther they send: then least leaves a rack if its
+   * ranks are as far from each other as can be, and not neighbours.
+   */
+  default boolean sendsMoreFarther() {
+    return false;
+  }
 }

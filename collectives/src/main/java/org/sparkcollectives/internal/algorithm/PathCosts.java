@@ -1,5 +1,6 @@
 package org.sparkcollectives.internal.algorithm;
 
+import org.sparkcollectives.internal.transport.Locality;
 import org.sparkcollectives.internal.transport.Reach;
 
 /**
@@ -9,8 +10,14 @@ import org.sparkcollectives.internal.transport.Reach;
  *     moves in memory
  * @param host among JVMs that share a host's memory
  * @param network among all others
+ * @param racks between racks, while all ranks of a rack send to others
  */
-public record PathCosts(CostModel jvm, CostModel host, CostModel network) {
+public record PathCosts(CostModel jvm, CostModel host, CostModel network, CostModel racks) {
+
+  /** Creates costs that are the same between racks as in one. */
+  public PathCosts(CostModel jvm, CostModel host, CostModel network) {
+    this(jvm, host, network, network);
+  }
 
   /** Returns the model of ranks at this distance from each other. */
   CostModel of(Reach reach) {
@@ -18,6 +25,27 @@ public record PathCosts(CostModel jvm, CostModel host, CostModel network) {
       case JVM -> jvm;
       case HOST -> host;
       case NETWORK -> network;
+      case RACKS -> racks;
     };
+  }
+
+  /** Returns the costs where some ranks use what all ranks of a rack have of the way out. */
+  PathCosts outOfRack(int perRack, int some) {
+    double bandwidth = Math.min(network.bandwidth(), racks.bandwidth() * perRack / some);
+    CostModel shared =
+        new CostModel(racks.latency(), racks.overhead(), bandwidth, racks.largestMesh());
+    return new PathCosts(jvm, host, network, shared);
+  }
+
+  /** Predicts the seconds of an algorithm whose ranks are in racks, and in the order of these. */
+  double seconds(MessageAlgorithm<?> algorithm, Shape shape, Locality byRack) {
+    double oversubscription = Math.max(1, network.bandwidth() / racks.bandwidth());
+    Crossing most =
+        algorithm.crossing(RackShape.of(byRack, byRack.largest(), oversubscription), shape);
+    Crossing least =
+        algorithm.crossing(RackShape.of(byRack, byRack.smallest(), oversubscription), shape);
+    return network.seconds(algorithm.cost(byRack.size(), shape))
+        + Math.max(most.delay(), least.delay()) / network.bandwidth()
+        + most.steps() * Math.max(0, racks.latency() - network.latency());
   }
 }

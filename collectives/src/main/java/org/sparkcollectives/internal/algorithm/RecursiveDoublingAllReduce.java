@@ -37,6 +37,13 @@ final class RecursiveDoublingAllReduce implements MessageAlgorithm<Call.AllReduc
   }
 
   @Override
+  public Crossing crossing(RackShape racks, Shape shape) {
+    PowerOfTwo core = PowerOfTwo.within(racks.ranks());
+    return Crossing.ofPairs(racks, core, distance -> shape.accumulated())
+        .folded(racks, core, shape.accumulated());
+  }
+
+  @Override
   public void run(Peers peers, Call.AllReduce call) {
     HostTensor tensor = call.tensor();
     ReduceKernel kernel = call.kernel();

@@ -16,6 +16,11 @@ final class RingAllGather implements MessageAlgorithm<Call.AllGather> {
   }
 
   @Override
+  public Crossing crossing(RackShape racks, Shape shape) {
+    return Crossing.ofRing(racks, cost(racks.ranks(), shape));
+  }
+
+  @Override
   public void run(Peers peers, Call.AllGather call) {
     Chunks chunks = call.outputs();
     HostTensor input = call.input();

@@ -30,6 +30,11 @@ final class RingAllReduce implements MessageAlgorithm<Call.AllReduce> {
   }
 
   @Override
+  public Crossing crossing(RackShape racks, Shape shape) {
+    return Crossing.ofRing(racks, cost(racks.ranks(), shape));
+  }
+
+  @Override
   public void run(Peers peers, Call.AllReduce call) {
     HostTensor contribution = call.contribution();
     ReduceKernel kernel = call.kernel();

@@ -24,6 +24,11 @@ final class RingReduceScatter implements MessageAlgorithm<Call.ReduceScatter> {
   }
 
   @Override
+  public Crossing crossing(RackShape racks, Shape shape) {
+    return Crossing.ofRing(racks, cost(racks.ranks(), shape));
+  }
+
+  @Override
   public void run(Peers peers, Call.ReduceScatter call) {
     HostTensor output = call.output();
     ReduceKernel kernel = call.kernel();

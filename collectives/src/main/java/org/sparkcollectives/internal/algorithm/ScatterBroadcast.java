@@ -19,6 +19,21 @@ final class ScatterBroadcast implements MessageAlgorithm<Call.Broadcast> {
   }
 
   @Override
+  public Crossing crossing(RackShape racks, Shape shape) {
+    int n = racks.ranks();
+    Crossing gathered =
+        Crossing.ofDealt(
+            racks, n, distance -> shape.bytes() * Math.min(distance, n - distance) / n);
+    return new Crossing(
+        cost(n, shape).steps(), racks.delay(1, shape.bytes()) + gathered.delay());
+  }
+
+  @Override
+  public boolean sendsMoreFarther() {
+    return true;
+  }
+
+  @Override
   public void run(Peers peers, Call.Broadcast call) {
     scatter(peers, call);
     gather(peers, call);

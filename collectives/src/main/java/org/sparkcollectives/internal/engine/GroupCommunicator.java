@@ -1,5 +1,6 @@
 package org.sparkcollectives.internal.engine;
 
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.IntFunction;
@@ -8,10 +9,12 @@ import org.sparkcollectives.internal.transport.Communicator;
 import org.sparkcollectives.internal.transport.GroupMemory;
 import org.sparkcollectives.internal.transport.HeapMemory;
 import org.sparkcollectives.internal.transport.Hierarchy;
+import org.sparkcollectives.internal.transport.Level;
 import org.sparkcollectives.internal.transport.Locality;
 import org.sparkcollectives.internal.transport.OperationHeader;
 import org.sparkcollectives.internal.transport.Pair;
 import org.sparkcollectives.internal.transport.Progress;
+import org.sparkcollectives.internal.transport.RackOrder;
 import org.sparkcollectives.internal.transport.Reach;
 import org.sparkcollectives.internal.transport.Stripes;
 import org.sparkcollectives.internal.transport.heap.HeapRegion;
@@ -31,6 +34,7 @@ final class GroupCommunicator implements Communicator {
   private final Progress progress;
   private final LogContext logContext;
   private final Pair[] pairs;
+  private final Optional<RackOrder> rackOrder;
   private IntFunction<Pair> path;
   private Optional<HeapRegion> heap = Optional.empty();
   private Optional<ShmRegion> host = Optional.empty();
@@ -53,6 +57,8 @@ final class GroupCommunicator implements Communicator {
     this.progress = progress;
     this.logContext = logContext;
     this.pairs = new Pair[transports.size()];
+    this.rackOrder =
+        transports.racks().map(racks -> new RackOrder(this, racks, transports.machines()));
   }
 
   /**
@@ -72,11 +78,13 @@ final class GroupCommunicator implements Communicator {
       memory = new HeapMemory(heap.get());
       return;
     }
-    Locality hosts = transports.hosts();
+    List<Level> levels = new ArrayList<>();
+    levels.add(Level.hosts(transports.hosts()));
+    transports.racks().ifPresent(racks -> levels.add(Level.racks(racks)));
     host.ifPresent(region -> memory = new ShmMemory(region));
     hierarchy =
-        heap.map(region -> Hierarchy.of(this, transports.nodes(), region, hosts))
-            .or(() -> Hierarchy.messages(this, 0, List.of(hosts)));
+        heap.map(region -> Hierarchy.of(this, transports.nodes(), region, levels))
+            .or(() -> Hierarchy.messages(this, 0, levels));
   }
 
   /** Lets large operations use several stripes. Called once, before the first operation. */
@@ -125,7 +133,20 @@ final class GroupCommunicator implements Communicator {
 
   @Override
   public Reach reach() {
+    if (transports.racks().isPresent()) {
+      return Reach.RACKS;
+    }
     return transports.hosts().nodes() == 1 ? Reach.HOST : Reach.NETWORK;
+  }
+
+  @Override
+  public Optional<Locality> racks() {
+    return transports.racks();
+  }
+
+  @Override
+  public Optional<RackOrder> rackOrder() {
+    return rackOrder;
   }
 
   @Override

@@ -120,7 +120,7 @@ public final class GroupPaths {
       further[i] =
           new StripeCommunicator(
               members.rank(),
-              members.size(),
+              transports,
               tcp.addStripe(waiter, null, communicator::current),
               waiter);
     }

@@ -17,9 +17,16 @@ import org.sparkcollectives.spi.CollectivesConfiguration;
  * @param nodes in which JVM each rank is
  * @param hosts with which others each rank shares a host's memory
  * @param sharedMemory the folder of that memory; empty if this rank may not use it
+ * @param machines on which host each rank is, whether or not it shares memory there
+ * @param racks in which rack each rank is, if any rack has several hosts and not all of them
  */
 public record GroupTransports(
-    boolean heap, Locality nodes, Locality hosts, Optional<Path> sharedMemory) {
+    boolean heap,
+    Locality nodes,
+    Locality hosts,
+    Optional<Path> sharedMemory,
+    Locality machines,
+    Optional<Locality> racks) {
 
   /** The most ranks of a host that share memory. More would spend their time on polling memory. */
   private static final int MOST_SHARING = 64;
@@ -35,7 +42,9 @@ public record GroupTransports(
         members.sharingMemory(shm ? MOST_SHARING : 0),
         here
             ? Optional.of(Path.of(configuration.get(CollectivesConfiguration.SHM_FOLDER)))
-            : Optional.empty());
+            : Optional.empty(),
+        members.hosts(),
+        members.racks());
   }
 
   /** Returns the number of ranks. */

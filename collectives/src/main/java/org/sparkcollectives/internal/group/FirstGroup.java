@@ -86,7 +86,8 @@ final class FirstGroup {
                   new Place(
                       HostIdentity.current(),
                       Runtime.getRuntime().availableProcessors(),
-                      obstacle.isEmpty()),
+                      obstacle.isEmpty(),
+                      needsPeers && size > 1 ? context.rack() : ""),
                   node.tcp().address().getHostString(),
                   node.tcp().address().getPort(),
                   context.executorId()),

@@ -13,7 +13,7 @@ import org.sparkcollectives.internal.transport.Place;
 /** Encodes an {@link Endpoint} as bytes for the store. */
 final class EndpointCodec {
 
-  private static final int VERSION = 3;
+  private static final int VERSION = 4;
 
   private EndpointCodec() {}
 
@@ -26,6 +26,7 @@ final class EndpointCodec {
       out.writeUTF(endpoint.node().place().id());
       out.writeInt(endpoint.node().place().processors());
       out.writeBoolean(endpoint.node().place().hasSharedMemory());
+      out.writeUTF(endpoint.node().place().rack());
       out.writeUTF(endpoint.host());
       out.writeInt(endpoint.port());
       out.writeUTF(endpoint.executorId());
@@ -47,7 +48,7 @@ final class EndpointCodec {
           in.readInt(),
           new NodeAddress(
               in.readUTF(),
-              new Place(in.readUTF(), in.readInt(), in.readBoolean()),
+              new Place(in.readUTF(), in.readInt(), in.readBoolean(), in.readUTF()),
               in.readUTF(),
               in.readInt(),
               in.readUTF()),

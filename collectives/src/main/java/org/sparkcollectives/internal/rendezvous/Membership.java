@@ -6,6 +6,7 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.sparkcollectives.internal.transport.Endpoint;
@@ -191,6 +192,25 @@ public record Membership(
             .toList());
   }
 
+  /**
+   * Returns which ranks are in one rack; empty if the rack of a host is unknown, if all are in one,
+   * or if each host has its own. Alike on all ranks: of a host whose ranks name several, the first
+   * rank's counts.
+   */
+  public Optional<Locality> racks() {
+    Locality hosts = hosts();
+    List<String> names =
+        IntStream.range(0, hosts.nodes())
+            .mapToObj(host -> endpoints.get(hosts.rank(host, 0)).node().place().rack())
+            .toList();
+    if (names.contains("") || !Locality.of(names).isDivided()) {
+      return Optional.empty();
+    }
+    return Optional.of(
+        Locality.of(
+            IntStream.range(0, size()).mapToObj(rank -> names.get(hosts.node(rank))).toList()));
+  }
+
   /** Returns whether another JVM of this host has ranks of this group. */
   public boolean hasNeighbours() {
     return endpoints.stream()
@@ -201,11 +221,12 @@ public record Membership(
   public String layout() {
     return String.format(
         Locale.ROOT,
-        "group \"%s\": %d ranks, %d JVMs, %d hosts",
+        "group \"%s\": %d ranks, %d JVMs, %d hosts%s",
         name,
         size(),
         nodes().nodes(),
-        hosts().nodes());
+        hosts().nodes(),
+        racks().map(racks -> ", " + racks.nodes() + " racks").orElse(""));
   }
 
   /** Returns whether a rank shares this JVM. */

@@ -4,10 +4,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.IntStream;
 
 /**
  * The ranks of a group as two levels: the ranks of one node, and the cross-node groups. A node is a
- * JVM, or a host whose ranks share memory.
+ * JVM, a host whose ranks share memory, or a rack.
  *
  * <p>A cross-node group has one rank of each node, so an operation can divide a tensor in slices,
  * one for each such group, work on them inside every node, exchange each in its cross-node group,
@@ -31,7 +32,9 @@ public final class Hierarchy {
   private final Peers all;
   private final int level;
   private final Locality locality;
-  private final List<Locality> farther;
+  private final Reach within;
+  private final List<Level> farther;
+  private final Optional<Locality> crossNodeRacks;
   private final boolean sharesHeap;
   private final Peers intraNode;
   private final Peers opening;
@@ -40,15 +43,13 @@ public final class Hierarchy {
   private final Map<Integer, Peers> crossNode = new HashMap<>();
 
   private Hierarchy(
-      Peers all,
-      int level,
-      Locality locality,
-      Optional<SharedRegion> heap,
-      List<Locality> farther) {
+      Peers all, int level, Level nodes, Optional<SharedRegion> heap, List<Level> farther) {
     this.all = all;
     this.level = level;
-    this.locality = locality;
+    this.locality = nodes.locality();
+    this.within = nodes.within();
     this.farther = farther;
+    this.crossNodeRacks = racks(farther.stream().map(each -> each.among(firstRanks())).toList());
     this.sharesHeap = heap.isPresent();
     int[] here = locality.ranks(locality.node(all.rank()));
     if (heap.isPresent()) {
@@ -56,7 +57,7 @@ public final class Hierarchy {
       this.opening =
           new PeerSubset(all, here, Reach.JVM, new HeapMemory(new OpeningPhase(heap.get())));
     } else {
-      this.intraNode = new PeerSubset(all, here, Reach.HOST, GroupMemory.NONE);
+      this.intraNode = new PeerSubset(all, here, within, GroupMemory.NONE);
       this.opening = intraNode;
     }
   }
@@ -66,21 +67,43 @@ public final class Hierarchy {
    *
    * @param jvms in which JVM each rank is
    * @param region the memory that the ranks of this JVM see
-   * @param hosts on which host each rank is
+   * @param farther how the ranks are divided beyond the JVM, the nearest level first
    */
-  public static Hierarchy of(Peers all, Locality jvms, SharedRegion region, Locality hosts) {
-    return new Hierarchy(all, 0, jvms, Optional.of(region), List.of(hosts));
+  public static Hierarchy of(Peers all, Locality jvms, SharedRegion region, List<Level> farther) {
+    return new Hierarchy(all, 0, new Level(jvms, Reach.JVM), Optional.of(region), farther);
   }
 
   /** Divides a group whose ranks reach each other by messages only; empty if nothing does. */
-  public static Optional<Hierarchy> messages(Peers all, int level, List<Locality> levels) {
+  public static Optional<Hierarchy> messages(Peers all, int level, List<Level> levels) {
     for (int i = 0; i < levels.size(); i++) {
-      if (levels.get(i).isDivided()) {
-        List<Locality> farther = levels.subList(i + 1, levels.size());
+      if (levels.get(i).locality().isDivided()) {
+        List<Level> farther = levels.subList(i + 1, levels.size());
         return Optional.of(new Hierarchy(all, level + 1, levels.get(i), Optional.empty(), farther));
       }
     }
     return Optional.empty();
+  }
+
+  /** Returns the racks among levels; empty if no rack has several ranks, or one has all. */
+  static Optional<Locality> racks(List<Level> levels) {
+    return levels.stream()
+        .filter(Level::isRacks)
+        .map(Level::locality)
+        .filter(Locality::isDivided)
+        .findFirst();
+  }
+
+  /** Returns the hosts among levels; a host for each rank if there are none. */
+  static Locality hosts(List<Level> levels, int size) {
+    return levels.stream()
+        .filter(each -> !each.isRacks())
+        .map(Level::locality)
+        .findFirst()
+        .orElseGet(() -> Locality.of(IntStream.range(0, size).boxed().toList()));
+  }
+
+  private int[] firstRanks() {
+    return IntStream.range(0, locality.nodes()).map(node -> locality.rank(node, 0)).toArray();
   }
 
   /** Returns how many levels are nearer than this one. */
@@ -91,6 +114,21 @@ public final class Hierarchy {
   /** Returns which ranks are in one node. */
   public Locality locality() {
     return locality;
+  }
+
+  /** Returns whether the nodes are racks. */
+  public boolean isOfRacks() {
+    return within == Reach.NETWORK;
+  }
+
+  /** Returns how far the ranks of a node are from each other. */
+  public Reach within() {
+    return within;
+  }
+
+  /** Returns in which rack each rank of a cross-node group is, as {@link Peers#racks}. */
+  public Optional<Locality> crossNodeRacks() {
+    return crossNodeRacks;
   }
 
   /** Returns whether the ranks of a node see each other's heap; else they send messages. */

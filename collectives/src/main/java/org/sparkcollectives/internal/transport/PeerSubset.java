@@ -13,6 +13,8 @@ final class PeerSubset implements Peers {
   private final Reach reach;
   private final GroupMemory memory;
   private final Stripes stripes;
+  private final Optional<Locality> racks;
+  private final Optional<RackOrder> rackOrder;
   private final Optional<Hierarchy> hierarchy;
 
   /** Creates a group of ranks that nothing divides, among which is this one. */
@@ -20,29 +22,52 @@ final class PeerSubset implements Peers {
     this(all, ranks, reach, memory, 0, List.of());
   }
 
+  private PeerSubset(Peers all, int[] ranks, Reach reach, Optional<RackOrder> like) {
+    this.all = all;
+    this.ranks = ranks;
+    this.rank = indexOf(all.rank(), ranks);
+    this.reach = reach;
+    this.memory = GroupMemory.NONE;
+    this.racks = like.map(RackOrder::racks);
+    this.rackOrder = like.map(order -> order.over(this));
+    this.stripes = Stripes.single(this);
+    this.hierarchy = Optional.empty();
+  }
+
+  /** Returns the ranks in this order, for an operation that is not divided any further. */
+  static PeerSubset ordered(Peers all, int[] ranks) {
+    return new PeerSubset(all, ranks, all.reach(), Optional.empty());
+  }
+
+  /**
+   * Returns ranks over a further stripe.
+   *
+   * @param first the same ranks over the first
+   */
+  static PeerSubset striped(Peers all, int[] ranks, Peers first) {
+    return new PeerSubset(all, ranks, first.reach(), first.rackOrder());
+  }
+
   /**
    * Creates a group of ranks among which is this one.
    *
    * @param memory the memory that they see
    * @param level the number of the level that divides them, if one does
-   * @param nearer how {@code all} are divided at the levels from there on
+   * @param farther how {@code all} are divided at the levels from there on
    */
   PeerSubset(
-      Peers all, int[] ranks, Reach reach, GroupMemory memory, int level, List<Locality> nearer) {
+      Peers all, int[] ranks, Reach reach, GroupMemory memory, int level, List<Level> farther) {
     this.all = all;
     this.ranks = ranks;
     this.rank = indexOf(all.rank(), ranks);
     this.reach = reach;
     this.memory = memory;
+    List<Level> levels = farther.stream().map(each -> each.among(ranks)).toList();
+    this.racks = Hierarchy.racks(levels);
+    this.rackOrder =
+        racks.map(each -> new RackOrder(this, each, Hierarchy.hosts(levels, ranks.length)));
     this.stripes = new StripeSubset(all.stripesAmong(ranks), this, ranks);
-    this.hierarchy =
-        Hierarchy.messages(
-            this,
-            level,
-            nearer.stream()
-                .filter(Locality::isDivided)
-                .map(locality -> locality.among(ranks))
-                .toList());
+    this.hierarchy = Hierarchy.messages(this, level, levels);
   }
 
   private static int indexOf(int rank, int[] ranks) {
@@ -82,6 +107,16 @@ final class PeerSubset implements Peers {
   @Override
   public Optional<Hierarchy> hierarchy() {
     return hierarchy;
+  }
+
+  @Override
+  public Optional<Locality> racks() {
+    return racks;
+  }
+
+  @Override
+  public Optional<RackOrder> rackOrder() {
+    return rackOrder;
   }
 
   @Override

@@ -48,6 +48,19 @@ public interface Peers {
     return Optional.empty();
   }
 
+  /** Returns in which rack each rank is; empty where that is unknown, or nothing depends on it. */
+  default Optional<Locality> racks() {
+    return Optional.empty();
+  }
+
+  /**
+   * Returns the order of the ranks by rack; empty where there is no other, or where they are in
+   * that order.
+   */
+  default Optional<RackOrder> rackOrder() {
+    return Optional.empty();
+  }
+
   /** Returns the connections over which a large operation can go at once. */
   default Stripes stripes() {
     return Stripes.single(this);

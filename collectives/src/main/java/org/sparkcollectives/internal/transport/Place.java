@@ -7,5 +7,12 @@ package org.sparkcollectives.internal.transport;
  * @param processors how many processors the JVM may use
  * @param hasSharedMemory whether the JVM could make memory that others can map, when its rank
  *     joined
+ * @param rack names the machine's rack; empty if unknown
  */
-public record Place(String id, int processors, boolean hasSharedMemory) {}
+public record Place(String id, int processors, boolean hasSharedMemory, String rack) {
+
+  /** Creates a place in an unknown rack. */
+  public Place(String id, int processors, boolean hasSharedMemory) {
+    this(id, processors, hasSharedMemory, "");
+  }
+}

@@ -7,5 +7,7 @@ public enum Reach {
   /** All are on one host, and share its memory. */
   HOST,
   /** Some are on other hosts, or share no memory with their neighbours. */
-  NETWORK
+  NETWORK,
+  /** Some are in other racks, and some of those in one rack on other hosts. */
+  RACKS
 }

@@ -16,7 +16,8 @@ final class StripeSubset implements Stripes {
     this.peers = new Peers[all.size()];
     peers[0] = first;
     for (int i = 1; i < peers.length; i++) {
-      peers[i] = new PeerSubset(all.peers(i), ranks, first.reach(), GroupMemory.NONE);
+      peers[i] =
+          PeerSubset.striped(all.peers(i), ranks, first);
     }
   }
 

@@ -10,6 +10,7 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.internal.transport.GroupMemory;
 import org.sparkcollectives.internal.transport.HeapMemory;
 import org.sparkcollectives.internal.transport.Hierarchy;
+import org.sparkcollectives.internal.transport.Level;
 import org.sparkcollectives.internal.transport.Locality;
 import org.sparkcollectives.internal.transport.Pair;
 import org.sparkcollectives.internal.transport.Peers;
@@ -83,14 +84,15 @@ final class AskedPeers implements Peers {
   private static AskedPeers inJvms(Locality jvms, Reach reach) {
     AskedPeers peers = new AskedPeers(jvms.size(), reach);
     Locality hosts = Locality.of(Collections.nCopies(jvms.size(), "everywhere"));
-    peers.hierarchy = Optional.of(Hierarchy.of(peers, jvms, new Unseen(), hosts));
+    peers.hierarchy =
+        Optional.of(Hierarchy.of(peers, jvms, new Unseen(), List.of(Level.hosts(hosts))));
     return peers;
   }
 
   /** Ranks of several hosts, each in a JVM of its own. */
   static AskedPeers onHosts(Locality hosts) {
     AskedPeers peers = new AskedPeers(hosts.size(), Reach.NETWORK);
-    peers.hierarchy = Hierarchy.messages(peers, 0, List.of(hosts));
+    peers.hierarchy = Hierarchy.messages(peers, 0, List.of(Level.hosts(hosts)));
     return peers;
   }
 

@@ -1,6 +1,7 @@
 package org.sparkcollectives.internal.algorithm;
 
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.sparkcollectives.DType;
@@ -9,11 +10,14 @@ import org.sparkcollectives.internal.kernel.ReduceKernel;
 import org.sparkcollectives.internal.transport.Cancellation;
 import org.sparkcollectives.internal.transport.EventCount;
 import org.sparkcollectives.internal.transport.Hierarchy;
+import org.sparkcollectives.internal.transport.Level;
 import org.sparkcollectives.internal.transport.Locality;
 import org.sparkcollectives.internal.transport.OperationHeader;
 import org.sparkcollectives.internal.transport.Pair;
 import org.sparkcollectives.internal.transport.Peers;
 import org.sparkcollectives.internal.transport.Progress;
+import org.sparkcollectives.internal.transport.RackOrder;
+import org.sparkcollectives.internal.transport.Reach;
 import org.sparkcollectives.internal.transport.heap.HeapGroup;
 import org.sparkcollectives.internal.transport.heap.HeapPair;
 import org.sparkcollectives.internal.transport.heap.HeapRegion;
@@ -40,6 +44,8 @@ final class CountingPeers implements Peers {
   private final boolean[] used;
   private final long[] bytesTo;
   private Optional<Hierarchy> hierarchy = Optional.empty();
+  private Optional<Locality> racks = Optional.empty();
+  private Optional<RackOrder> rackOrder = Optional.empty();
   private long messages;
   private long bytes;
   private long received;
@@ -61,14 +67,29 @@ final class CountingPeers implements Peers {
 
   /** From now on ranks of a JVM see each other's memory, and JVMs of a host are near each other. */
   void divide(HeapGroup heap, Locality jvms, Locality hosts) {
+    divide(heap, jvms, hosts, null);
+  }
+
+  /**
+   * From now on hosts are in racks, too.
+   *
+   * @param racks null if they are not
+   */
+  void divide(HeapGroup heap, Locality jvms, Locality hosts, Locality racks) {
     heap.join(rank, progress);
     int[] here = jvms.ranks(jvms.node(rank));
+    List<Level> levels = new ArrayList<>(List.of(Level.hosts(hosts)));
+    if (racks != null) {
+      levels.add(Level.racks(racks));
+      this.racks = Optional.of(racks);
+      rackOrder = Optional.of(new RackOrder(this, racks, hosts));
+    }
     hierarchy =
         jvms.largest() == 1
-            ? Hierarchy.messages(this, 0, List.of(hosts))
+            ? Hierarchy.messages(this, 0, levels)
             : Optional.of(
                 Hierarchy.of(
-                    this, jvms, new HeapRegion(heap, rank, here, progress, () -> HEADER), hosts));
+                    this, jvms, new HeapRegion(heap, rank, here, progress, () -> HEADER), levels));
   }
 
   /** Whether this rank has sent to a peer, or received from it. */
@@ -123,6 +144,21 @@ final class CountingPeers implements Peers {
   @Override
   public Pair pair(int peer) {
     return pairs[peer];
+  }
+
+  @Override
+  public Reach reach() {
+    return racks.isPresent() ? Reach.RACKS : Reach.NETWORK;
+  }
+
+  @Override
+  public Optional<Locality> racks() {
+    return racks;
+  }
+
+  @Override
+  public Optional<RackOrder> rackOrder() {
+    return rackOrder;
   }
 
   @Override

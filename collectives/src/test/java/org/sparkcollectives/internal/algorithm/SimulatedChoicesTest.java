@@ -6,12 +6,10 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.Optional;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.DType;
-import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.internal.transport.GroupMemory.Access;
 import org.sparkcollectives.internal.transport.Locality;
 import org.sparkcollectives.internal.transport.Reach;
@@ -37,36 +35,7 @@ class SimulatedChoicesTest {
   private static final HostTensor LARGEST =
       HostTensor.allocate(DType.FLOAT32, SIZES.get(SIZES.size() - 1) / Float.BYTES);
 
-  private static final Map<List<Long>, Chunks> UNEVEN = new ConcurrentHashMap<>();
-
   private static final PathCosts COSTS = CostProfile.of("auto").costs();
-
-  /** Makes the call of one rank. */
-  @FunctionalInterface
-  private interface Operation<C extends Call<C>> {
-    C call(HostTensor tensor, int rank, int ranks);
-  }
-
-  /** A collective, on so many bytes of the tensor, or of all parts together. */
-  private record Collective<C extends Call<C>>(String name, Operation<C> operation) {}
-
-  private static List<Collective<?>> collectives() {
-    return List.of(
-        new Collective<Call.AllReduce>(
-            "all-reduce", (t, rank, n) -> Call.allReduce(t, ReduceOp.SUM)),
-        new Collective<Call.Reduce>("reduce", (t, rank, n) -> Call.reduce(t, ReduceOp.SUM, 0)),
-        new Collective<Call.Broadcast>("broadcast", (t, rank, n) -> new Call.Broadcast(t, 0)),
-        new Collective<Call.ReduceScatter>(
-            "reduce-scatter",
-            (t, rank, n) -> Call.reduceScatter(part(t, rank, n), whole(t, n), ReduceOp.SUM, n)),
-        new Collective<Call.AllGather>(
-            "all-gather", (t, rank, n) -> Call.allGather(whole(t, n), part(t, rank, n), n)),
-        new Collective<Call.AllGather>(
-            "uneven all-gather",
-            (t, rank, n) -> new Call.AllGather(uneven(t, n), uneven(t, n).at(rank))),
-        new Collective<Call.AllToAll>(
-            "all-to-all", (t, rank, n) -> Call.allToAll(whole(t, n), whole(t, n), n)));
-  }
 
   /** The place of the ranks. */
   private record Layout(String name, SimulatedNetwork network, Reach reach, Locality jvms) {
@@ -100,32 +69,12 @@ class SimulatedChoicesTest {
     return layouts;
   }
 
-  private static HostTensor whole(HostTensor tensor, int ranks) {
-    return tensor.slice(0, tensor.count() / ranks * ranks);
-  }
-
-  /** The parts, of which the first has an element less than the others, if it can. */
-  private static Chunks uneven(HostTensor tensor, int ranks) {
-    return UNEVEN.computeIfAbsent(
-        List.of(tensor.count(), (long) ranks),
-        key -> {
-          long each = tensor.count() / ranks;
-          return Chunks.ofParts(
-              IntStream.range(0, ranks)
-                  .mapToObj(
-                      rank -> tensor.slice(each * rank, rank == 0 ? Math.max(0, each - 1) : each))
-                  .toList());
-        });
-  }
-
-  private static HostTensor part(HostTensor tensor, int rank, int ranks) {
-    long each = tensor.count() / ranks;
-    return tensor.slice(each * rank, each);
-  }
-
   /** The seconds that an algorithm takes. */
   private static <C extends Call<C>> double seconds(
-      Layout layout, AlgorithmRows.Row<C> row, Operation<C> operation, HostTensor tensor) {
+      Layout layout,
+      AlgorithmRows.Row<C> row,
+      SimulatedCollective.Operation<C> operation,
+      HostTensor tensor) {
     return layout
         .network()
         .seconds(
@@ -148,8 +97,8 @@ class SimulatedChoicesTest {
   }
 
   private static <C extends Call<C>> void compare(
-      Layout layout, Collective<C> collective, long bytes, List<String> slow) {
-    Operation<C> operation = collective.operation();
+      Layout layout, SimulatedCollective<C> collective, long bytes, List<String> slow) {
+    SimulatedCollective.Operation<C> operation = collective.operation();
     HostTensor tensor = LARGEST.slice(0, bytes / Float.BYTES);
     C call = operation.call(tensor, 0, layout.ranks());
     SimulatedRank first = new SimulatedRank(0, layout.ranks());
@@ -158,7 +107,13 @@ class SimulatedChoicesTest {
     }
     Situation situation =
         new Situation(
-            COSTS, layout.reach(), layout.ranks(), Access.NONE, first.hierarchy(), call.shape());
+            COSTS,
+            layout.reach(),
+            layout.ranks(),
+            Access.NONE,
+            first.hierarchy(),
+            Optional.empty(),
+            call.shape());
     AlgorithmRows<C> rows = new AlgorithmSelector(COSTS).table().of(call);
     AlgorithmRows.Row<C> chosen = rows.choose(situation);
     double time = seconds(layout, chosen, operation, tensor);
@@ -189,7 +144,7 @@ class SimulatedChoicesTest {
   void noChoiceIsMuchSlowerThanTheBest() {
     List<String> slow = new ArrayList<>();
     for (Layout layout : layouts()) {
-      for (Collective<?> collective : collectives()) {
+      for (SimulatedCollective<?> collective : SimulatedCollective.all()) {
         for (long bytes : SIZES) {
           if (bytes * layout.ranks() <= MOST_BYTES_OF_ALL) {
             compare(layout, collective, bytes, slow);

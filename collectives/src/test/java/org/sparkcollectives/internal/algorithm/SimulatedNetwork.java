@@ -3,6 +3,7 @@ package org.sparkcollectives.internal.algorithm;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
@@ -16,15 +17,24 @@ import org.sparkcollectives.internal.transport.Locality;
  * host has one interface: what its ranks send to other hosts leaves one message after the other,
  * and so arrives what is sent to them. Messages between many ranks at the same time slow each other
  * down, as in {@link CostModel}. Inside a host each rank has a processor and a path of its own.
+ * Hosts may be in racks, each of which has one way out, and one in.
  *
  * @param hosts the ranks on each host
+ * @param racks the ranks in each rack
+ * @param across the links between racks, with the bandwidth that each host adds to the way out
  * @param between the links between hosts
  * @param inside the paths inside a host
  * @param heap the seconds of a wait for all ranks of a JVM
  * @param heapBandwidth the bytes a second that a rank moves in the memory of its JVM
  */
 record SimulatedNetwork(
-    Locality hosts, LogGp between, LogGp inside, double heap, double heapBandwidth) {
+    Locality hosts,
+    Locality racks,
+    LogGp across,
+    LogGp between,
+    LogGp inside,
+    double heap,
+    double heapBandwidth) {
 
   /**
    * The part of the time for a byte that each other message adds to it that has been begun before
@@ -55,10 +65,26 @@ record SimulatedNetwork(
     }
   }
 
+  /** Creates a network of hosts of one rack. */
+  SimulatedNetwork(Locality hosts, LogGp between, LogGp inside, double heap, double heapBandwidth) {
+    this(hosts, oneRack(hosts), between, between, inside, heap, heapBandwidth);
+  }
+
+  private static Locality oneRack(Locality hosts) {
+    return Locality.of(Collections.nCopies(hosts.size(), "rack"));
+  }
+
   /** Ranks on hosts, whose links have the figures of the model. */
   static SimulatedNetwork of(PathCosts costs, Locality hosts) {
+    return of(costs, hosts, oneRack(hosts));
+  }
+
+  /** Ranks on hosts in racks, whose links have the figures of the model. */
+  static SimulatedNetwork of(PathCosts costs, Locality hosts, Locality racks) {
     return new SimulatedNetwork(
         hosts,
+        racks,
+        LogGp.of(costs.racks()),
         LogGp.of(costs.network()),
         LogGp.of(costs.host()),
         costs.jvm().latency(),
@@ -122,11 +148,14 @@ record SimulatedNetwork(
     private final int[] next;
     private final Interface[] out;
     private final Interface[] in;
+    private final Interface[] outOfRack;
+    private final Interface[] intoRack;
 
     /** When what a rank has begun to send has left. */
     private final double[] sent;
 
     private final PriorityQueue<Ready> ready = new PriorityQueue<>();
+    private int passages;
     private final boolean[] isReady;
     private final UnderWay[] leaving;
     private final UnderWay[] arriving;
@@ -150,8 +179,11 @@ record SimulatedNetwork(
       Arrays.setAll(arriving, each -> new UnderWay());
       out = new Interface[hosts.nodes()];
       in = new Interface[hosts.nodes()];
-      Arrays.setAll(out, each -> new Interface());
-      Arrays.setAll(in, each -> new Interface());
+      outOfRack = new Interface[racks.nodes()];
+      intoRack = new Interface[racks.nodes()];
+      for (Interface[] each : List.of(out, in, outOfRack, intoRack)) {
+        Arrays.setAll(each, index -> new Interface());
+      }
     }
 
     double seconds() {
@@ -159,7 +191,12 @@ record SimulatedNetwork(
         goOn(each.rank());
       }
       while (!ready.isEmpty()) {
-        int rank = ready.remove().rank;
+        Ready first = ready.remove();
+        if (first.passage != null) {
+          first.passage.run();
+          continue;
+        }
+        int rank = first.rank;
         isReady[rank] = false;
         if (next[rank] < ranks.get(rank).length()) {
           step(rank);
@@ -180,7 +217,7 @@ record SimulatedNetwork(
     private void goOn(int rank) {
       if (!isReady[rank]) {
         isReady[rank] = true;
-        ready.add(new Ready(clocks[rank], rank));
+        ready.add(new Ready(clocks[rank], rank, null));
       }
     }
 
@@ -192,9 +229,6 @@ record SimulatedNetwork(
           int peer = each.peer(index);
           send(rank, peer, each.bytes(index));
           next[rank]++;
-          if (isWaitingFor(peer, rank)) {
-            goOn(peer);
-          }
         }
         case RECEIVE -> {
           int peer = each.peer(index);
@@ -238,13 +272,56 @@ record SimulatedNetwork(
         arrived = left + link.latency();
       } else {
         left = out[from].pass(begin, seconds);
-        arrived = in[to].pass(left - seconds + link.latency(), seconds);
+        if (racks.node(rank) != racks.node(peer)) {
+          leaveRack(rank, peer, left - seconds, seconds, bytes);
+          arrived = Double.NaN;
+        } else {
+          arrived = in[to].pass(left - seconds + link.latency(), seconds);
+        }
       }
       leaving[rank].add(peer, left);
-      arriving[peer].add(rank, arrived);
       sentTo.put(way, left);
       sent[rank] = Math.max(sent[rank], left);
-      arrivals.computeIfAbsent(way, each -> new ArrayDeque<>()).addLast(arrived);
+      if (!Double.isNaN(arrived)) {
+        arrive(rank, peer, arrived);
+      }
+    }
+
+    private void arrive(int rank, int peer, double arrived) {
+      arriving[peer].add(rank, arrived);
+      arrivals.computeIfAbsent(way(rank, peer), each -> new ArrayDeque<>()).addLast(arrived);
+      if (isWaitingFor(peer, rank)) {
+        goOn(peer);
+      }
+    }
+
+    /**
+     * Passes a message through the way out of a rack, into another, and to a host there, each as
+     * soon as the first byte is there: others that come meanwhile go before.
+     */
+    private void leaveRack(int rank, int peer, double from, double seconds, long bytes) {
+      double bandwidth = across.bandwidth();
+      double up = bytes / (bandwidth * racks.sizeOf(racks.node(rank)));
+      double down = bytes / (bandwidth * racks.sizeOf(racks.node(peer)));
+      at(
+          from,
+          () -> {
+            double first = Math.max(from, outOfRack[racks.node(rank)].pass(from, up) - down);
+            at(
+                first,
+                () -> {
+                  double last = intoRack[racks.node(peer)].pass(first, down);
+                  double there = Math.max(first, last - seconds) + across.latency();
+                  at(
+                      there,
+                      () -> arrive(rank, peer, in[hosts.node(peer)].pass(there, seconds)));
+                });
+          });
+    }
+
+    private void at(double clock, Runnable passage) {
+      ready.add(new Ready(clock, passages, passage));
+      passages++;
     }
 
     private boolean isWaitingFor(int receiver, int sender) {
@@ -277,7 +354,15 @@ record SimulatedNetwork(
     }
 
     private LogGp link(int one, int other) {
-      return hosts.node(one) == hosts.node(other) ? inside : between;
+      if (hosts.node(one) == hosts.node(other)) {
+        return inside;
+      }
+      return racks.node(one) == racks.node(other) ? between : acrossRacks();
+    }
+
+    /** A host sends to other racks as fast as to its own, but later arrives what it sends. */
+    private LogGp acrossRacks() {
+      return new LogGp(across.latency(), between.overhead(), between.gap(), between.bandwidth());
     }
 
     private static long way(int from, int to) {
@@ -285,12 +370,21 @@ record SimulatedNetwork(
     }
   }
 
-  /** A rank that can go on at a moment. */
-  private record Ready(double clock, int rank) implements Comparable<Ready> {
+  /**
+   * A rank that can go on at a moment, or a message that comes to a link.
+   *
+   * @param rank the rank, or the number of the passage
+   * @param passage of a message; null for a rank
+   */
+  private record Ready(double clock, int rank, Runnable passage) implements Comparable<Ready> {
     @Override
     public int compareTo(Ready other) {
       int byClock = Double.compare(clock, other.clock);
-      return byClock != 0 ? byClock : Integer.compare(rank, other.rank);
+      if (byClock != 0) {
+        return byClock;
+      }
+      int byKind = Boolean.compare(passage == null, other.passage == null);
+      return byKind != 0 ? byKind : Integer.compare(rank, other.rank);
     }
   }
 }

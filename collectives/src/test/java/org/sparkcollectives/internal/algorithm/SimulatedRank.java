@@ -4,12 +4,16 @@ import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.internal.kernel.ReduceKernel;
 import org.sparkcollectives.internal.transport.Hierarchy;
+import org.sparkcollectives.internal.transport.Level;
 import org.sparkcollectives.internal.transport.Locality;
 import org.sparkcollectives.internal.transport.Pair;
 import org.sparkcollectives.internal.transport.Peers;
+import org.sparkcollectives.internal.transport.RackOrder;
+import org.sparkcollectives.internal.transport.Reach;
 import org.sparkcollectives.internal.transport.SharedRegion;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
@@ -18,8 +22,6 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * sent and what it waited for. Nothing is moved, so an algorithm must not look at the data.
  */
 final class SimulatedRank implements Peers {
-
-  private static final Locality ONE_HOST = Locality.of(List.of("host"));
 
   private final int rank;
   private final int size;
@@ -32,6 +34,8 @@ final class SimulatedRank implements Peers {
   private long bytes;
   private long waits;
   private Optional<Hierarchy> hierarchy = Optional.empty();
+  private Optional<Locality> racks = Optional.empty();
+  private Optional<RackOrder> rackOrder = Optional.empty();
   private int[] jvm = {};
 
   /** The kind of a step. */
@@ -63,7 +67,15 @@ final class SimulatedRank implements Peers {
     hierarchy =
         Optional.of(
             Hierarchy.of(
-                this, jvms, new Region(jvms.index(rank), jvms.sizeOf(jvms.node(rank))), ONE_HOST));
+                this, jvms, new Region(jvms.index(rank), jvms.sizeOf(jvms.node(rank))), List.of()));
+  }
+
+  /** From now on the ranks, each on a host of its own, are in racks. */
+  void place(Locality byRack) {
+    racks = Optional.of(byRack);
+    Locality hosts = Locality.of(IntStream.range(0, size).boxed().toList());
+    rackOrder = Optional.of(new RackOrder(this, byRack, hosts));
+    hierarchy = Hierarchy.messages(this, 0, List.of(Level.racks(byRack)));
   }
 
   /** How often it waited for all ranks of its JVM. */
@@ -104,6 +116,17 @@ final class SimulatedRank implements Peers {
     return bytes;
   }
 
+  /** The bytes that it sent to ranks of other nodes. */
+  long bytesBetween(Locality nodes) {
+    long between = 0;
+    for (int i = 0; i < length; i++) {
+      if (kinds[i] == Kind.SEND && nodes.node(peers[i]) != nodes.node(rank)) {
+        between += sizes[i];
+      }
+    }
+    return between;
+  }
+
   /** The peers to which it sent, or from which it received. */
   int connections() {
     return connected.cardinality();
@@ -137,6 +160,21 @@ final class SimulatedRank implements Peers {
   @Override
   public Optional<Hierarchy> hierarchy() {
     return hierarchy;
+  }
+
+  @Override
+  public Reach reach() {
+    return racks.isPresent() ? Reach.RACKS : Reach.NETWORK;
+  }
+
+  @Override
+  public Optional<Locality> racks() {
+    return racks;
+  }
+
+  @Override
+  public Optional<RackOrder> rackOrder() {
+    return rackOrder;
   }
 
   @Override
