@@ -33,7 +33,9 @@ final class HierarchicalAllReduce implements HierarchicalAlgorithm<Call.AllReduc
     long bytes = s.shape().bytes();
     int slices = Slices.count(locality, bytes);
     long slice = bytes / slices;
-    double between = s.interNode(phases.rows(OpType.ALL_REDUCE), s.shape().ofAccumulators(slice), slices);
+    double share = (double) locality.smallest() / slices;
+    double between =
+        s.interNode(phases.rows(OpType.ALL_REDUCE), s.shape().ofAccumulators(slice), share);
     return s.sharesHeap()
         ? between + s.inHeap(3, locality.largest() * slice + bytes - slice)
         : between

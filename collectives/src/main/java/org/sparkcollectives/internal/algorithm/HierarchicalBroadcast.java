@@ -32,7 +32,8 @@ final class HierarchicalBroadcast implements HierarchicalAlgorithm<Call.Broadcas
     long bytes = s.shape().bytes();
     int slices = Slices.count(locality, bytes);
     long slice = bytes / slices;
-    double between = s.interNode(phases.rows(OpType.BROADCAST), s.shape().withBytes(slice), slices);
+    double share = (double) locality.size() / locality.nodes() / slices;
+    double between = s.interNode(phases.rows(OpType.BROADCAST), s.shape().withBytes(slice), share);
     if (s.sharesHeap()) {
       return between + (slices == 1 ? s.inHeap(2, bytes) : s.inHeap(3, slice + bytes));
     }

@@ -29,9 +29,9 @@ public record PathCosts(CostModel jvm, CostModel host, CostModel network, CostMo
     };
   }
 
-  /** Returns the costs where some ranks use what all ranks of a rack have of the way out. */
-  PathCosts outOfRack(int perRack, int some) {
-    double bandwidth = Math.min(network.bandwidth(), racks.bandwidth() * perRack / some);
+  /** Returns the costs where a rank has what so many have of the way out of their rack. */
+  PathCosts outOfRack(double share) {
+    double bandwidth = Math.min(network.bandwidth(), racks.bandwidth() * share);
     CostModel shared =
         new CostModel(racks.latency(), racks.overhead(), bandwidth, racks.largestMesh());
     return new PathCosts(jvm, host, network, shared);

@@ -24,8 +24,10 @@ final class ScatterBroadcast implements MessageAlgorithm<Call.Broadcast> {
     Crossing gathered =
         Crossing.ofDealt(
             racks, n, distance -> shape.bytes() * Math.min(distance, n - distance) / n);
-    return new Crossing(
-        cost(n, shape).steps(), racks.delay(1, shape.bytes()) + gathered.delay());
+    // Of ranks that are dealt to the racks all of the root's send to others, first their parts.
+    int senders = racks.areDealt() ? racks.perRack() : 1;
+    long scattered = 2 * racks.delay(senders, shape.bytes() / senders);
+    return new Crossing(cost(n, shape).steps(), scattered + gathered.delay());
   }
 
   @Override

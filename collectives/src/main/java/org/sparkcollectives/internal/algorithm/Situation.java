@@ -81,12 +81,17 @@ record Situation(
     return phase.messageSeconds(ofMessages(costs, reach, locality().nodes(), crossNodeRacks, call));
   }
 
-  /** Predicts the same, where so many slices of a tensor are on their way at the same time. */
-  double interNode(AlgorithmRows<?> phase, Shape call, int slices) {
+  /**
+   * Predicts the same.
+   *
+   * @param share what each slice of the tensor has of the way out of a rack, in ranks that have as
+   *     much where all send; only racks have one
+   */
+  double interNode(AlgorithmRows<?> phase, Shape call, double share) {
     if (!isOfRacks()) {
       return interNode(phase, call);
     }
-    PathCosts shared = costs.outOfRack(locality().smallest(), slices);
+    PathCosts shared = costs.outOfRack(share);
     return phase.messageSeconds(ofMessages(shared, reach, locality().nodes(), call));
   }
 

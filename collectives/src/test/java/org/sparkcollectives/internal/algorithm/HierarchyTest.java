@@ -5,6 +5,7 @@ import static org.sparkcollectives.internal.algorithm.Contributions.values;
 
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.stream.IntStream;
@@ -31,15 +32,28 @@ class HierarchyTest {
         new PathCosts(
             new CostModel(0, 0, 1e15, 8),
             new CostModel(1e-9, 1e-9, 1e12, 8),
-            new CostModel(1e-3, 1e-4, 1e9, 8)));
+            new CostModel(1e-3, 1e-4, 1e9, 8),
+            new CostModel(2e-3, 1e-4, 1e8, 8)));
   }
 
   /** Where ranks are: for each its JVM, and for each its host. */
-  private record Layout(String name, List<Integer> jvms, List<Integer> hosts) {
+  private record Layout(
+      String name, List<Integer> jvms, List<Integer> hosts, Optional<Locality> racks) {
 
     static Layout of(String jvms, String hosts) {
+      return new Layout(jvms + " on " + hosts, numbers(jvms), numbers(hosts), Optional.empty());
+    }
+
+    static Layout of(String jvms, String hosts, String racks) {
       return new Layout(
-          jvms + " on " + hosts, jvms.chars().boxed().toList(), hosts.chars().boxed().toList());
+          jvms + " on " + hosts + " in " + racks,
+          numbers(jvms),
+          numbers(hosts),
+          Optional.of(Locality.of(numbers(racks))));
+    }
+
+    private static List<Integer> numbers(String names) {
+      return names.chars().boxed().toList();
     }
 
     int size() {
@@ -64,7 +78,14 @@ class HierarchyTest {
         // Three levels, uneven at each.
         Layout.of("aaabbcdd", "xxxxxyyy"),
         // JVMs of one rank, several on a host: messages at both levels.
-        Layout.of("abcde", "xxyyy"));
+        Layout.of("abcde", "xxyyy"),
+        // Racks of hosts of one rank each, in any order.
+        Layout.of("abcd", "vwxy", "1212"),
+        Layout.of("abcdefg", "tuvwxyz", "1231212"),
+        // Racks of hosts of JVMs.
+        Layout.of("aabbccdd", "wwxxyyzz", "11221122"),
+        Layout.of("aabbbccd", "xxxxxyyz", "11111222"),
+        Layout.of("abcdef", "xxyyzz", "112222"));
   }
 
   /** Those with several ranks in a JVM. */
@@ -86,7 +107,7 @@ class HierarchyTest {
         rank -> {
           CountingPeers peers = new CountingPeers(messages, rank, layout.size());
           HeapGroup heap = heaps.computeIfAbsent(jvms.node(rank), node -> new HeapGroup());
-          peers.divide(heap, jvms, Locality.of(layout.hosts()));
+          peers.divide(heap, jvms, Locality.of(layout.hosts()), layout.racks().orElse(null));
           body.run(selector(), peers);
           return peers;
         });
