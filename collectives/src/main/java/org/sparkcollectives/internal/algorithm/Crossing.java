@@ -16,7 +16,8 @@ record Crossing(long steps, long delay) {
 
   /** Returns that of an algorithm whose ranks only send to the next: one of each rack sends out. */
   static Crossing ofRing(RackShape racks, Cost cost) {
-    long crossings = cost.steps() * ((racks.ranks() + racks.perRack() - 1) / racks.perRack());
+    long racksOfAll = (racks.ranks() + racks.perRack() - 1L) / racks.perRack();
+    long crossings = cost.steps() * racksOfAll;
     return new Crossing(
         (crossings + racks.ranks() - 1) / racks.ranks(), racks.delay(1, cost.bytes()));
   }
@@ -28,8 +29,8 @@ record Crossing(long steps, long delay) {
   }
 
   /**
-   * Returns that of steps whose distance doubles, in which each rank sends. Where ranks are dealt to
-   * the racks, those cross that are shorter than the number of racks.
+   * Returns that of steps whose distance doubles, in which each rank sends. Where ranks are dealt
+   * to the racks, those cross that are shorter than the number of racks.
    */
   static Crossing ofDealt(RackShape racks, int ranks, Step step) {
     int racksOfAll = racks.ranks() / racks.perRack();

@@ -34,7 +34,8 @@ final class HierarchicalReduce implements HierarchicalAlgorithm<Call.Reduce> {
     int slices = Slices.count(locality, bytes);
     long slice = bytes / slices;
     double share = (double) locality.size() / locality.nodes() / slices;
-    double between = s.interNode(phases.rows(OpType.REDUCE), s.shape().ofAccumulators(slice), share);
+    double between =
+        s.interNode(phases.rows(OpType.REDUCE), s.shape().ofAccumulators(slice), share);
     return s.sharesHeap()
         ? between + s.inHeap(3, (locality.largest() + Situation.SCRATCH) * slice + bytes - slice)
         : between

@@ -16,8 +16,7 @@ final class StripeSubset implements Stripes {
     this.peers = new Peers[all.size()];
     peers[0] = first;
     for (int i = 1; i < peers.length; i++) {
-      peers[i] =
-          PeerSubset.striped(all.peers(i), ranks, first);
+      peers[i] = PeerSubset.striped(all.peers(i), ranks, first);
     }
   }
 

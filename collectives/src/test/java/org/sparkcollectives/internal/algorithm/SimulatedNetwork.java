@@ -312,9 +312,7 @@ record SimulatedNetwork(
                 () -> {
                   double last = intoRack[racks.node(peer)].pass(first, down);
                   double there = Math.max(first, last - seconds) + across.latency();
-                  at(
-                      there,
-                      () -> arrive(rank, peer, in[hosts.node(peer)].pass(there, seconds)));
+                  at(there, () -> arrive(rank, peer, in[hosts.node(peer)].pass(there, seconds)));
                 });
           });
     }

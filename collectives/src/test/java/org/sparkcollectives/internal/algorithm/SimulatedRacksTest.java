@@ -11,7 +11,10 @@ import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.DType;
+import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.internal.transport.GroupMemory.Access;
+import org.sparkcollectives.internal.transport.Hierarchy;
+import org.sparkcollectives.internal.transport.Level;
 import org.sparkcollectives.internal.transport.Locality;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
@@ -174,6 +177,34 @@ class SimulatedRacksTest {
       }
     }
     return cases;
+  }
+
+  @Test
+  void aRingLeavesEachRackOnce() {
+    for (Layout layout : layouts()) {
+      NamedAlgorithms named = NamedAlgorithms.of(List.of("RingAllReduce"));
+      AlgorithmSelector selector = new AlgorithmSelector(COSTS, named);
+      HostTensor tensor = LARGEST.slice(0, 16L * layout.ranks());
+      Outcome outcome =
+          run(
+              layout,
+              true,
+              (peers, rank) -> selector.carryOut(peers, Call.allReduce(tensor, ReduceOp.SUM)));
+      long partBytes = 16 * Float.BYTES;
+      long steps = 2L * (layout.ranks() - 1);
+      assertThat(outcome.bytes())
+          .as(layout.toString())
+          .isEqualTo(layout.racks().nodes() * steps * partBytes);
+    }
+  }
+
+  @Test
+  void whereEachHostHasARackOfItsOwnOrAllAreInOneNothingChanges() {
+    for (Layout layout : List.of(Layout.of(4), Layout.of(1, 1, 1, 1))) {
+      List<Level> levels = List.of(Level.racks(layout.racks()));
+      SimulatedRank rank = new SimulatedRank(0, layout.ranks());
+      assertThat(Hierarchy.messages(rank, 0, levels)).as(layout.toString()).isEmpty();
+    }
   }
 
   @Test

@@ -27,7 +27,9 @@ class EndpointTableFuzzTest {
             1, new NodeAddress("node-a", new Place("host-a", 4, true), "10.0.0.1", 7000, "1"), 12);
     Endpoint third =
         new Endpoint(
-            2, new NodeAddress("node-b", new Place("host-b", 4, true), "10.0.0.2", 7000, "2"), 13);
+            2,
+            new NodeAddress("node-b", new Place("host-b", 4, true, "/b"), "10.0.0.2", 7000, "2"),
+            13);
     return Stream.of(
         new EndpointTable("secret".getBytes(UTF_8), List.of(first, second, third)).encode(),
         new EndpointTable(new byte[0], List.of(first)).encode(),

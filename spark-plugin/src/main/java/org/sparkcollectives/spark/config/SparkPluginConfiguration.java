@@ -60,11 +60,28 @@ public final class SparkPluginConfiguration {
               "0, or 100ms or more")
           .defaultsTo(Duration.ofSeconds(2));
 
+  /** The script that tells the racks of hosts. */
+  public static final ConfigEntry<String> TOPOLOGY_SCRIPT =
+      ConfigEntry.string("spark.collectives.topology.script")
+          .doc(
+              "Path of an executable on the driver's host that is given hosts and prints a rack"
+                  + " such as `/dc1/rack7` for each, as Hadoop's `net.topology.script.file.name`."
+                  + " Empty: the racks of Spark's own topology mapper"
+                  + " (`spark.storage.replication.topologyMapper`), or on YARN of Hadoop's"
+                  + " configuration, are used.")
+          .since("0.1.0")
+          .defaultsTo("");
+
   private SparkPluginConfiguration() {}
 
   /** Returns all settings, in the order of the documentation. */
   public static List<ConfigEntry<?>> entries() {
     return List.of(
-        PREFLIGHT_TIMEOUT, PYTHON_ENABLED, UI_ENABLED, STORE_MAX_SIZE, STATISTICS_INTERVAL);
+        PREFLIGHT_TIMEOUT,
+        PYTHON_ENABLED,
+        UI_ENABLED,
+        STORE_MAX_SIZE,
+        STATISTICS_INTERVAL,
+        TOPOLOGY_SCRIPT);
   }
 }

@@ -2,9 +2,12 @@ package org.sparkcollectives.spark.internal.driver;
 
 import static org.sparkcollectives.spark.config.SparkPluginConfiguration.STATISTICS_INTERVAL;
 import static org.sparkcollectives.spark.config.SparkPluginConfiguration.STORE_MAX_SIZE;
+import static org.sparkcollectives.spark.config.SparkPluginConfiguration.TOPOLOGY_SCRIPT;
 
 import com.codahale.metrics.Timer;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.CancellationException;
@@ -20,6 +23,7 @@ import org.apache.spark.rpc.RpcAddress;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.spark.config.SparkPluginConfiguration;
 import org.sparkcollectives.spark.internal.protocol.DriverThreads;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 import org.sparkcollectives.spark.internal.protocol.StoreMessages;
@@ -44,6 +48,9 @@ final class DriverStore {
    * there for the first cause.
    */
   private static final long KEEP_FAILED_SECONDS = 5;
+
+  /** The longest that a script may run which tells racks. */
+  private static final Duration TOPOLOGY_LIMIT = Duration.ofSeconds(10);
 
   /** The number of threads that write pieces of large values. */
   private static final int WRITERS = 2;
@@ -70,6 +77,9 @@ final class DriverStore {
       DriverThreads.scheduler("collectives-driver-store");
   private final ThreadPoolExecutor largeValues =
       DriverThreads.pool("collectives-driver-values", WRITERS);
+  private final ThreadPoolExecutor topologyThread =
+      DriverThreads.pool("collectives-driver-topology", 1);
+  private final HostRacks racks;
   private final ThreadPoolExecutor removals = DriverThreads.pool("collectives-driver-blocks", 1);
   private final BlockValues values;
   private final ValueUploads uploads;
@@ -90,13 +100,15 @@ final class DriverStore {
    *
    * @param blocks makes what keeps large values, with where they are removed
    * @param application gives its id, which is not known yet while plugins start
+   * @param topology of Spark, for which {@link SparkPluginConfiguration#TOPOLOGY_SCRIPT} stands in
    */
   DriverStore(
       Function<Executor, Blocks> blocks,
       Configuration settings,
       Traffic traffic,
       Supplier<String> application,
-      StageTearDown.Kill kill) {
+      StageTearDown.Kill kill,
+      HostRacks.Topology topology) {
     // A message is a little longer than its piece, and together they are a chunk.
     int pieceBytes = traffic.chunkBytes() - MESSAGE_HEAD_BYTES;
     values = new BlockValues(blocks.apply(removals), pieceBytes, settings.get(STORE_MAX_SIZE));
@@ -104,6 +116,11 @@ final class DriverStore {
     table = new StoreTable(values);
     checkpoints = new CheckpointScopes(table);
     dumps = new DumpCollection(application, settings, DumpCollection.MOST_BYTES);
+    String script = settings.get(TOPOLOGY_SCRIPT);
+    racks =
+        new HostRacks(
+            script.isEmpty() ? topology : new TopologyScript(script, TOPOLOGY_LIMIT),
+            topologyThread);
     StageTearDown tearDown = new StageTearDown(kill, background);
     statistics =
         new StatisticsCollector(
@@ -150,6 +167,11 @@ final class DriverStore {
                 .piece(id, StoreMessages.upload(message), message.slice())
                 .thenApply(written -> StoreMessages.ok(new byte[0]))
                 .whenComplete((written, cause) -> answer(written, cause, reply));
+        case StoreMessages.RACK ->
+            racks
+                .of(StoreMessages.text(message))
+                .thenApply(rack -> StoreMessages.ok(rack.getBytes(StandardCharsets.UTF_8)))
+                .whenComplete((rack, cause) -> answer(rack, cause, reply));
         case StoreMessages.ROOM -> reply.accept(StoreMessages.roomIs(values.free()));
         case StoreMessages.DISCARD -> {
           uploads.discard(id, StoreMessages.upload(message));
@@ -326,6 +348,7 @@ final class DriverStore {
     table.close();
     background.shutdownNow();
     largeValues.shutdownNow();
+    topologyThread.shutdownNow();
     removals.shutdown();
   }
 }

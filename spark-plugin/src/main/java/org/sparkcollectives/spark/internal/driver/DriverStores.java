@@ -45,7 +45,8 @@ public final class DriverStores {
               SparkSettings.of(env.conf()),
               traffic,
               env.conf()::getAppId,
-              context::killTaskAttempt);
+              context::killTaskAttempt,
+              new SchedulerTopology(context));
       RpcEndpointRef endpoint =
           env.rpcEnv()
               .setupEndpoint(StoreMessages.ENDPOINT, new StoreEndpoint(env.rpcEnv(), store));

@@ -1,6 +1,7 @@
 package org.sparkcollectives.spark.internal.executor;
 
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.CancellationException;
@@ -185,6 +186,13 @@ public final class DriverStoreClient extends RemoteStore implements BoundedStore
    */
   public void leaveWill(String group, Failure ifLost) {
     driver.ask(StoreMessages.will(session, group, FailureCodec.encode(ifLost)));
+  }
+
+  /** Asks for the rack of a host; the answer is empty if that is unknown. Does not block. */
+  public CompletableFuture<String> rack(String host) {
+    return driver
+        .ask(StoreMessages.rack(session, host))
+        .thenApply(rack -> new String(rack, StandardCharsets.UTF_8));
   }
 
   /** Returns the way to the driver, which this client does not close. */

@@ -2,6 +2,10 @@ package org.sparkcollectives.spark.internal.executor;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.resource.ResourceInformation;
@@ -14,6 +18,7 @@ import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.net.TransportSecurity;
 import org.sparkcollectives.object.ObjectCodec;
+import org.sparkcollectives.spark.config.SparkPluginConfiguration;
 import org.sparkcollectives.spark.internal.protocol.KillReason;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 import org.sparkcollectives.spark.internal.security.SparkSecurity;
@@ -21,11 +26,17 @@ import org.sparkcollectives.spi.RankContext;
 import org.sparkcollectives.spi.RankTuning;
 import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
+import scala.Option;
 
 /** A barrier task as the host of a rank. */
 final class TaskRank implements RankContext {
 
   private static final Logger LOG = LoggerFactory.getLogger(TaskRank.class);
+
+  /** Longer than the driver waits for a script, which may have to tell other racks before. */
+  private static final Duration RACK_PATIENCE = Duration.ofSeconds(30);
+
+  private static final long KILL_CHECK_MILLIS = 20;
 
   private final TaskContext task;
   private final SparkEnv env;
@@ -180,6 +191,49 @@ final class TaskRank implements RankContext {
   @Override
   public String bindHost() {
     return env.blockManager().blockManagerId().host();
+  }
+
+  /**
+   * Returns what the script tells, else Spark's own topology mapper ({@code
+   * spark.storage.replication.topologyMapper}), else on YARN Hadoop's rack. Blocks for {@link
+   * #RACK_PATIENCE} at the most.
+   */
+  @Override
+  public String rack() {
+    if (configuration.get(SparkPluginConfiguration.TOPOLOGY_SCRIPT).isEmpty()) {
+      Option<String> topology = env.blockManager().blockManagerId().topologyInfo();
+      if (topology.isDefined()) {
+        return topology.get();
+      }
+      if (!env.conf().get("spark.master", "").startsWith("yarn")) {
+        return "";
+      }
+    }
+    return store == null ? "" : await(store.rack(bindHost()));
+  }
+
+  private String await(CompletableFuture<String> rack) {
+    Deadline deadline = Deadline.after(RACK_PATIENCE);
+    while (!isKilled() && !deadline.isOver()) {
+      try {
+        return rack.get(KILL_CHECK_MILLIS, TimeUnit.MILLISECONDS);
+      } catch (TimeoutException e) {
+        // It may come still.
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return "";
+      } catch (ExecutionException e) {
+        LOG.warn("The rack of host {} is not known: {}", bindHost(), e.getCause().getMessage());
+        return "";
+      }
+    }
+    if (!isKilled()) {
+      LOG.warn(
+          "The rack of host {} is not known: the driver did not tell it within {}",
+          bindHost(),
+          RACK_PATIENCE);
+    }
+    return "";
   }
 
   @Override

@@ -30,6 +30,7 @@ import org.sparkcollectives.store.StoreException;
  *   TEAR_DOWN session, patience, reason
  *                                      the tasks of the stage are to fail, unless they end by
  *                                      themselves within so many milliseconds
+ *   RACK  session, host                the reply: the rack of the host; empty if it is unknown
  *   CLOSE session                      the client is done
  *   STATISTICS session, report         what an executor reports of its ranks; the session is none
  *   THROWN session, stage, attempt, call, exception
@@ -55,6 +56,7 @@ public final class StoreMessages {
   public static final byte ROOM = 11;
   public static final byte STATISTICS = 12;
   public static final byte THROWN = 13;
+  public static final byte RACK = 14;
 
   private static final UUID NO_SESSION = new UUID(0, 0);
   private static final byte OK = 0;
@@ -121,6 +123,11 @@ public final class StoreMessages {
     return head(ROOM, session, 0).array();
   }
 
+  public static byte[] rack(UUID session, String host) {
+    byte[] name = host.getBytes(StandardCharsets.UTF_8);
+    return head(RACK, session, Integer.BYTES + name.length).putInt(name.length).put(name).array();
+  }
+
   /** Creates the reply to a ROOM. */
   public static byte[] roomIs(long bytes) {
     return ok(ByteBuffer.allocate(Long.BYTES).putLong(bytes).array());
@@ -176,7 +183,7 @@ public final class StoreMessages {
         .array();
   }
 
-  /** Reads the next text of {@code message}: its call, group, occasion or reason. */
+  /** Reads the next text of {@code message}: its call, group, occasion, reason or host. */
   public static String text(ByteBuffer message) {
     require(message, Integer.BYTES);
     int length = message.getInt();

@@ -39,7 +39,8 @@ final class TestDriver implements AutoCloseable {
             Configuration.of(Map.of("spark.collectives.store.maxSize", maxSize)),
             new DriverStore.Traffic(CHUNK, IN_FLIGHT),
             () -> "app",
-            (task, interrupt, reason) -> killed.add(task));
+            (task, interrupt, reason) -> killed.add(task),
+            hosts -> hosts.stream().map(host -> "/rack-of-" + host).toList());
   }
 
   DriverStore store() {
