@@ -134,10 +134,11 @@ public interface RankContext {
 
   /**
    * Returns what names the rack of this rank's host, equal for hosts of one rack; empty if that is
-   * unknown. Called once, before the rank joins its first group; may block for a call to the
-   * driver. What it throws fails the rank.
+   * unknown. Called before the rank joins its first group; may block for a call to the driver.
+   *
+   * @param deadline by which the rank is to have joined, so the call must return well before
    */
-  default String rack() {
+  default String rack(Deadline deadline) {
     return "";
   }
 

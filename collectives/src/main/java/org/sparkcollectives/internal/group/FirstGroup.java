@@ -87,7 +87,7 @@ final class FirstGroup {
                       HostIdentity.current(),
                       Runtime.getRuntime().availableProcessors(),
                       obstacle.isEmpty(),
-                      needsPeers && size > 1 ? context.rack() : ""),
+                      needsPeers && size > 1 ? context.rack(deadline) : ""),
                   node.tcp().address().getHostString(),
                   node.tcp().address().getPort(),
                   context.executorId()),

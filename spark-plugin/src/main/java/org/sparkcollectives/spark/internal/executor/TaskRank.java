@@ -196,10 +196,10 @@ final class TaskRank implements RankContext {
   /**
    * Returns what the script tells, else Spark's own topology mapper ({@code
    * spark.storage.replication.topologyMapper}), else on YARN Hadoop's rack. Blocks for {@link
-   * #RACK_PATIENCE} at the most.
+   * #RACK_PATIENCE} or half of the time that is left at the most, or until the task is killed.
    */
   @Override
-  public String rack() {
+  public String rack(Deadline deadline) {
     if (configuration.get(SparkPluginConfiguration.TOPOLOGY_SCRIPT).isEmpty()) {
       Option<String> topology = env.blockManager().blockManagerId().topologyInfo();
       if (topology.isDefined()) {
@@ -209,11 +209,12 @@ final class TaskRank implements RankContext {
         return "";
       }
     }
-    return store == null ? "" : await(store.rack(bindHost()));
+    return store == null ? "" : await(store.rack(bindHost()), deadline);
   }
 
-  private String await(CompletableFuture<String> rack) {
-    Deadline deadline = Deadline.after(RACK_PATIENCE);
+  private String await(CompletableFuture<String> rack, Deadline ofGroup) {
+    Deadline deadline =
+        Deadline.after(Deadline.smaller(RACK_PATIENCE, ofGroup.left().dividedBy(2)));
     while (!isKilled() && !deadline.isOver()) {
       try {
         return rack.get(KILL_CHECK_MILLIS, TimeUnit.MILLISECONDS);
@@ -231,7 +232,7 @@ final class TaskRank implements RankContext {
       LOG.warn(
           "The rack of host {} is not known: the driver did not tell it within {}",
           bindHost(),
-          RACK_PATIENCE);
+          deadline.total());
     }
     return "";
   }
