@@ -3,6 +3,7 @@ package org.sparkcollectives.spark.internal.driver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -46,5 +47,12 @@ class DriverStoreTest {
     assertThat(Threads.failure(waiting))
         .isInstanceOf(StoreException.class)
         .hasMessageContaining(LOST);
+  }
+
+  @Test
+  void aRankIsToldTheRackOfItsHost() {
+    assertThat(driver.connect(new StageAttempt(4, 0)).rack("node1"))
+        .succeedsWithin(Duration.ofMinutes(1))
+        .isEqualTo("/rack-of-node1");
   }
 }
