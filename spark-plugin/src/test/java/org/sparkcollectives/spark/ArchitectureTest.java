@@ -293,12 +293,14 @@ class ArchitectureTest {
         .containsExactlyInAnyOrder(
             // A sealed class and its two kinds, which copy from each other, and its interface.
             filesOf("spi.tensor", "TensorView", "HostTensor", "HeapTensor", "DirectTensor"),
-            // The peers of each level of a hierarchy have stripes and a hierarchy of their own.
+            // The peers of each level of a hierarchy have stripes, an order by rack, and a hierarchy
+            // of their own.
             filesOf(
                 "internal.transport",
                 "Peers",
                 "PeerSubset",
                 "Hierarchy",
+                "RackOrder",
                 "Stripes",
                 "StripeSubset"));
   }
