@@ -133,10 +133,11 @@ public interface RankContext {
   }
 
   /**
-   * Returns what names the rack of this rank's host, equal for hosts of one rack; empty if that is
-   * unknown. Called before the rank joins its first group; may block for a call to the driver.
+   * Returns the name of the rack of this rank's host, which is the same for all hosts of a rack;
+   * empty if it is unknown. Called before the rank joins its first group; may block for a call to
+   * the driver.
    *
-   * @param deadline by which the rank is to have joined, so the call must return well before
+   * @param deadline by which the rank must have joined its group; the call returns well before it
    */
   default String rack(Deadline deadline) {
     return "";

@@ -5,8 +5,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * How many file descriptors this process may have, where Linux says so. The JDK's own way to ask
- * takes a tenth of a second of CPU time, and file descriptors.
+ * Reads the limit of file descriptors of this process, on Linux. The JDK's own way to ask takes a
+ * tenth of a second of CPU time, and file descriptors.
  */
 final class DescriptorLimit {
 

@@ -66,11 +66,11 @@ public final class StoreLease {
   }
 
   /**
-   * Ends the view as {@link #revoke} does, and waits until no call of it is about to reach the
-   * store. So what is done in the store afterwards comes after all calls of the view. Blocks for as
-   * long as a call takes to start, until the deadline at the most.
+   * Ends the view as {@link #revoke} does, and waits for the calls that are being started. If it
+   * returns true, no call of the view reaches the store afterwards, unless the store is of a kind
+   * that this library does not know. Blocks until the deadline at the most.
    *
-   * @return false if the deadline came first
+   * @return false if the deadline passed or the thread was interrupted first
    */
   public boolean end(RuntimeException cause, Deadline deadline) {
     revoke(cause);

@@ -62,12 +62,12 @@ public final class CostProfile {
   static final ConfigEntry<Duration> RACK_LATENCY =
       duration("rack.latency", 20_000, "as `latency`, between hosts of different racks");
 
-  /** The part of the bandwidth that leads out of a rack. */
+  /** The oversubscription of a rack's uplink. */
   static final ConfigEntry<Integer> RACK_OVERSUBSCRIPTION =
       ConfigEntry.integer("rack.oversubscription")
           .doc(
-              "how many times as many bytes a second the hosts of a rack can send as leave the"
-                  + " rack; 1 if all of them can")
+              "the oversubscription of a rack's uplink: the bandwidth of all its hosts together,"
+                  + " divided by that of the uplink; 1 if the uplink is as fast as they are")
           .since("0.1.0")
           .check(value -> value >= 1, "1 or more")
           .defaultsTo(4);

@@ -6,8 +6,8 @@ import org.sparkcollectives.Float16;
 
 /**
  * The two 16-bit floating-point formats, and conversions of whole tiles, which are quicker than
- * those of {@link Float16} and {@link BFloat16} one by one. They give the same bits, but that a
- * signalling NaN may become a quiet one when it is widened. Thread-safe; nothing blocks.
+ * those of {@link Float16} and {@link BFloat16} one by one. They give the same bits, except that
+ * a signalling NaN may become a quiet one when it is widened. Thread-safe; nothing blocks.
  */
 public enum HalfFormat {
   /** IEEE 754's: 5 exponent and 10 fraction bits. */
@@ -85,12 +85,12 @@ public enum HalfFormat {
     return dtype;
   }
 
-  /** Returns the bits of infinity, above which without a sign are those of NaNs. */
+  /** Returns the bits of positive infinity. Larger bits, without the sign, are NaNs. */
   public int infinity() {
     return infinity;
   }
 
-  /** Returns whether the processor converts several numbers at once, and the JVM makes it do so. */
+  /** Returns whether the JVM seems to convert this format by instructions of the processor. */
   public abstract boolean hasInstructions();
 
   /** Converts the first {@code length} halves exactly, to the floats from {@code index} on. */

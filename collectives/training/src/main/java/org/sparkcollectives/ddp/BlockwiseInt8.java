@@ -9,8 +9,8 @@ import org.sparkcollectives.Tensor;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
- * Sends gradients as bytes, with a scale for each block of neighbours, and adds to the next
- * gradients what the bytes leave out of these: block-wise int8 quantization with error feedback.
+ * Sends gradients as int8 with a scale for each block of neighbours, and adds the rounding error to
+ * the next gradients: block-wise quantization with error feedback.
  *
  * <p>With n ranks and gradients of N bytes in float32, a rank sends about (n - 1) / n N / 2: a
  * quarter of what an all-reduce sends, for any n. Each rank gets the bytes of all ranks for its
@@ -120,8 +120,9 @@ public final class BlockwiseInt8 implements CommHook {
   }
 
   /**
-   * Returns how many times fewer bytes this hook's means had than the gradients, buckets that were
-   * not compressed included; 1 before the first step. It stays 1 where int8 is not faster.
+   * Returns the compression rate so far: the bytes of all gradients divided by the bytes in which
+   * their means were sent, including buckets that were not compressed. 1 before the first step, and
+   * where int8 is not chosen.
    */
   public synchronized double compressionRate() {
     return bytesAfter == 0 ? 1 : (double) bytesBefore / bytesAfter;
@@ -140,7 +141,8 @@ public final class BlockwiseInt8 implements CommHook {
 
   /**
    * Takes over what {@link #state} returned on this rank, before the first step. All ranks restore
-   * the state of the same step, or none does. What is faster is measured anew.
+   * the state of the same step, or none does. The ranks measure again which
+   * way is faster.
    *
    * @throws IllegalArgumentException if it is not such a state; then nothing changes
    * @throws IllegalStateException if a bucket has been reduced before

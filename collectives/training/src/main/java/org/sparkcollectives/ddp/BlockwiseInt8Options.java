@@ -25,7 +25,10 @@ public final class BlockwiseInt8Options implements Serializable {
     this.always = always;
   }
 
-  /** Returns the defaults: blocks of 256 elements, error feedback, only where it is faster. */
+  /**
+   * Returns the defaults: blocks of 256 elements, error feedback, compression only where it saves
+   * more than a quarter of the time.
+   */
   public static BlockwiseInt8Options defaults() {
     return DEFAULTS;
   }
@@ -56,9 +59,10 @@ public final class BlockwiseInt8Options implements Serializable {
   }
 
   /**
-   * Returns these options, compressing always, or only buckets for which it is predicted to be
-   * faster than a plain mean. What is faster is measured, and so may differ from run to run: for
-   * results that repeat, compress always.
+   * Returns these options with or without compression of all buckets. Without it, the default, only
+   * buckets are compressed for which that was measured to take less than three quarters of the time
+   * of a plain mean. Measurements may differ from run to run: for results that repeat, compress
+   * always.
    */
   public BlockwiseInt8Options withAlways(boolean value) {
     return new BlockwiseInt8Options(blockSize, errorFeedback, value);

@@ -16,7 +16,7 @@ final class Int8Bucket {
   /** Null if nothing was left out, or nobody asks for it. */
   private float[] errors;
 
-  /** What the errors' step divided sums by. */
+  /** The divisor of the step that left the errors. */
   private double divisor;
 
   Int8Bucket(GradientBucket bucket, BlockwiseInt8Options options) {

@@ -9,12 +9,12 @@ import org.sparkcollectives.DType;
 import org.sparkcollectives.Tensor;
 
 /**
- * What int8 has left out of the gradients of each parameter. It lies in the buckets, and moves when
- * the reducer has other ones.
+ * Keeps the rounding errors of each parameter. They lie in the buckets, and move when the reducer
+ * makes other buckets.
  */
 final class Int8Errors {
 
-  /** What was left out of one parameter. */
+  /** The rounding errors of one parameter. */
   record Remainder(float[] values, double divisor) {}
 
   private static final String PARAMETER = "parameter ";
@@ -26,7 +26,7 @@ final class Int8Errors {
   private final Map<Integer, Int8Bucket> buckets = new HashMap<>();
   private final Map<Integer, long[]> extents = new HashMap<>();
 
-  /** What no bucket has taken over yet, by parameters. */
+  /** The errors that no bucket has taken over yet, by parameter. */
   private final Map<Integer, Remainder> loose = new TreeMap<>();
 
   Int8Errors(BlockwiseInt8Options options) {

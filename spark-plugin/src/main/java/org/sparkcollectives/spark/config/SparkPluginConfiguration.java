@@ -64,11 +64,11 @@ public final class SparkPluginConfiguration {
   public static final ConfigEntry<String> TOPOLOGY_SCRIPT =
       ConfigEntry.string("spark.collectives.topology.script")
           .doc(
-              "Path of an executable on the driver's host that is given hosts and prints a rack"
-                  + " such as `/dc1/rack7` for each, as Hadoop's `net.topology.script.file.name`."
-                  + " Empty: the racks of Spark's own topology mapper"
-                  + " (`spark.storage.replication.topologyMapper`), or on YARN of Hadoop's"
-                  + " configuration, are used.")
+              "Path of an executable on the driver's host that takes host names as arguments and"
+                  + " prints a rack, such as `/dc1/rack7`, for each, like Hadoop's"
+                  + " `net.topology.script.file.name`. If it is empty, racks come from Spark's"
+                  + " topology mapper (`spark.storage.replication.topologyMapper`), else on YARN"
+                  + " from Hadoop's configuration.")
           .since("0.1.0")
           .defaultsTo("");
 

@@ -13,7 +13,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.internal.transport.ConnectionListener;
 
-/** What is heard of the end of a connection that stands for shared memory. */
+/** Tests what is reported when a connection that stands for shared memory ends. */
 class ConnectionEndTest {
 
   private final List<String> events = new ArrayList<>();

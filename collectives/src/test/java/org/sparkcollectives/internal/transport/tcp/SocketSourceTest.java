@@ -20,7 +20,7 @@ import org.sparkcollectives.internal.transport.OperationHeader;
 import org.sparkcollectives.net.EventLoops;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
-/** What a connection receives, on the thread that wants it. */
+/** Tests how a connection is read on the thread that wants its messages. */
 @Timeout(120)
 class SocketSourceTest {
 

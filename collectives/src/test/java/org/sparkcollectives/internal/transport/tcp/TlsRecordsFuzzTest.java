@@ -23,9 +23,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.testing.TestTls;
 
 /**
- * What a peer can do that has shaken hands, and then sends whatever it likes: what arrives is the
- * beginning of what it encrypted, an error is an {@link IOException} that says what was wrong, and
- * no bytes are kept that were read, or that nobody will read.
+ * Tests records of a peer that sends anything after the handshake: the bytes that arrive are a
+ * prefix of those that it encrypted, an error is an {@link IOException} that says what was wrong,
+ * and no bytes are kept that were read or that nobody will read.
  */
 class TlsRecordsFuzzTest {
 
