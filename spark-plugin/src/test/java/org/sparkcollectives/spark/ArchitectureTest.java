@@ -293,7 +293,8 @@ class ArchitectureTest {
         .containsExactlyInAnyOrder(
             // A sealed class and its two kinds, which copy from each other, and its interface.
             filesOf("spi.tensor", "TensorView", "HostTensor", "HeapTensor", "DirectTensor"),
-            // The peers of each level of a hierarchy have stripes, an order by rack, and a hierarchy
+            // The peers of each level of a hierarchy have stripes, an order by rack, and a
+            // hierarchy
             // of their own.
             filesOf(
                 "internal.transport",

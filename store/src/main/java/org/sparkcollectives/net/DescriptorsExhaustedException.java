@@ -1,5 +1,6 @@
 package org.sparkcollectives.net;
 
+import io.netty.channel.ChannelException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 
@@ -26,10 +27,12 @@ public final class DescriptorsExhaustedException extends UncheckedIOException {
         return each;
       }
       // Neither the JDK nor Netty has a type for it, only the text of the operating system.
-      if (each instanceof IOException lack
-          && String.valueOf(each.getMessage()).contains(OF_PROCESS)) {
+      String text = String.valueOf(each.getMessage());
+      if ((each instanceof IOException || each instanceof ChannelException)
+          && text.contains(OF_PROCESS)) {
         return new DescriptorsExhaustedException(
-            lack.getMessage().contains(OF_HOST) ? ofHost() : ofProcess(), lack);
+            text.contains(OF_HOST) ? ofHost() : ofProcess(),
+            each instanceof IOException lack ? lack : new IOException(text, each));
       }
     }
     return thrown;

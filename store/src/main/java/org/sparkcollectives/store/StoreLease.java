@@ -160,7 +160,9 @@ public final class StoreLease {
     /** Waits for the calls that were starting when the view ended; later ones do not start. */
     boolean awaitStarted(Deadline deadline) {
       try {
-        if (!starts.writeLock().tryLock(deadline.left().toNanos(), TimeUnit.NANOSECONDS)) {
+        // The first try takes a free lock for an interrupted thread, too.
+        if (!starts.writeLock().tryLock()
+            && !starts.writeLock().tryLock(deadline.left().toNanos(), TimeUnit.NANOSECONDS)) {
           return false;
         }
         starts.writeLock().unlock();

@@ -22,7 +22,10 @@ class DescriptorsExhaustedExceptionTest {
       new ChannelException("Failed to open a socket.", new SocketException("Too many open files")),
       new IllegalStateException(
           "failed to create a child event loop",
-          new ChannelException(new IOException("Too many open files")))
+          new ChannelException(new IOException("Too many open files"))),
+      new IllegalStateException(
+          "failed to create a child event loop",
+          new ChannelException("eventfd() failed: Too many open files"))
     };
   }
 

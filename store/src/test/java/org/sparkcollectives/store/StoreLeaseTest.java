@@ -156,6 +156,14 @@ class StoreLeaseTest extends StoreContractTest {
     assertThat(store.listKeys()).isEmpty();
   }
 
+  @Test
+  void anInterruptedThreadEndsALeaseThatNobodyUses() {
+    StoreLease lease = StoreLease.of(store);
+    Thread.currentThread().interrupt();
+    assertThat(lease.end(cause, Deadline.after(Eventually.LIMIT))).isTrue();
+    assertThat(Thread.interrupted()).isTrue();
+  }
+
   /** Returns a view of the store whose calls wait before they start. */
   private StoreHandle startingLate(CountDownLatch starting, CountDownLatch go) {
     return new StoreHandle(store.timeout()) {

@@ -75,7 +75,7 @@ public final class GroupPaths {
             members,
             monitor::connectionTo,
             local.matchers().of(rank),
-            monitor.reports()::failed);
+            transports.isOneHeap() ? lack -> {} : monitor.reports()::failed);
     tcp.addStripe(waiter, folder.orElse(null), communicator::current);
     this.heap =
         transports

@@ -39,6 +39,10 @@ record Blame(Whose whose, int rank, Throwable cause) {
     if (thrown instanceof LentTensorException lent) {
       return new Blame(Whose.OTHER_RANK, lent.owner(), lent.getCause());
     }
+    if (DescriptorsExhaustedException.explain(thrown)
+        instanceof DescriptorsExhaustedException lack) {
+      return new Blame(Whose.OWN, -1, lack);
+    }
     if (thrown instanceof TransportException transport) {
       return transport.peer() >= 0
           ? ofPath(transport.peer(), transport)
@@ -53,10 +57,14 @@ record Blame(Whose whose, int rank, Throwable cause) {
    * file descriptors.
    */
   static Blame ofPath(int peer, Throwable thrown) {
+    if (DescriptorsExhaustedException.explain(thrown)
+        instanceof DescriptorsExhaustedException lack) {
+      return new Blame(Whose.OWN, -1, lack);
+    }
     return Causes.of(thrown)
-        .filter(each -> each instanceof Error || each instanceof DescriptorsExhaustedException)
+        .filter(Error.class::isInstance)
         .findFirst()
-        .map(own -> new Blame(Whose.OWN, -1, own))
+        .map(error -> new Blame(Whose.OWN, -1, error))
         .orElseGet(() -> new Blame(Whose.PATH, peer, thrown));
   }
 }

@@ -53,6 +53,9 @@ final class RankGroup {
   private final Runnable afterClose;
   private volatile boolean nanCheck;
 
+  /** Used by the thread that closes the group. */
+  private boolean storeGivenUp;
+
   /**
    * Creates the group from its parts.
    *
@@ -346,6 +349,7 @@ final class RankGroup {
    */
   private void giveUpStore(String why) {
     LOG.warn("{} is closed without its store: {}", monitor, why);
+    storeGivenUp = true;
     lease.revoke(closed());
   }
 
@@ -358,20 +362,18 @@ final class RankGroup {
    * others of its failure yet, the keys stay until the store is closed.
    */
   private void removeKeysIfLast() {
-    if (monitor.isStoreSilent(patience())) {
+    if (storeGivenUp || monitor.isStoreSilent(patience())) {
+      return;
+    }
+    // A call that still runs must not write a key once they have been removed.
+    Deadline ending = Deadline.after(patience());
+    if (!monitor.awaitPublished(ending.left()) || !lease.end(closed(), ending)) {
       return;
     }
     try {
       monitor
           .storeSilence()
-          .observe(
-              patience(),
-              deadline -> {
-                // What still runs must not write a key once they have been removed.
-                if (monitor.awaitPublished(deadline.left()) && lease.end(closed(), deadline)) {
-                  removeKeysIfLast(deadline.bound(keys), size());
-                }
-              });
+          .observe(patience(), deadline -> removeKeysIfLast(deadline.bound(keys), size()));
     } catch (StoreException | IllegalStateException e) {
       LOG.debug("{} could not remove its keys: {}", monitor, e.toString());
     }

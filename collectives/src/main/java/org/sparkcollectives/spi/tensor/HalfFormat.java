@@ -6,8 +6,8 @@ import org.sparkcollectives.Float16;
 
 /**
  * The two 16-bit floating-point formats, and conversions of whole tiles, which are quicker than
- * those of {@link Float16} and {@link BFloat16} one by one. They give the same bits, except that
- * a signalling NaN may become a quiet one when it is widened. Thread-safe; nothing blocks.
+ * those of {@link Float16} and {@link BFloat16} one by one. They give the same bits, except that a
+ * signalling NaN may become a quiet one when it is widened. Thread-safe; nothing blocks.
  */
 public enum HalfFormat {
   /** IEEE 754's: 5 exponent and 10 fraction bits. */

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.net.SocketException;
+import java.nio.file.FileSystemException;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.DType;
@@ -84,6 +86,18 @@ class BlameTest {
     assertThat(Blame.of(new TransportException("cannot connect", 1, lack)))
         .isEqualTo(new Blame(Whose.OWN, -1, lack));
     assertThat(Blame.of(lack)).isEqualTo(new Blame(Whose.OWN, -1, lack));
+    Throwable ofFile = new FileSystemException("/proc/1/fd/2", null, "Too many open files");
+    for (Throwable unexplained :
+        List.of(
+            new TransportException("memory cannot be seen", ofFile),
+            new TransportException("lost", 1, ofFile))) {
+      assertThat(Blame.of(unexplained))
+          .satisfies(
+              blame -> {
+                assertThat(blame.whose()).isEqualTo(Whose.OWN);
+                assertThat(blame.cause()).isInstanceOf(DescriptorsExhaustedException.class);
+              });
+    }
   }
 
   @Test

@@ -34,7 +34,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * <p>Each rank makes one for its reducer, with the same options. In the first step the ranks
  * compare the options, and all throw {@link IllegalArgumentException} if they differ. A hook
  * belongs to one reducer. Its methods may be called by any thread, and wait while a bucket is
- * compressed, for a few of the group's timeouts at most.
+ * reduced, which must be done within the group's timeout, in the first ten steps both ways.
  *
  * @see <a href="https://arxiv.org/abs/2306.10209">Wang et al., "ZeRO++", 2023</a>
  * @see <a href="https://arxiv.org/abs/2110.02861">Dettmers et al., "8-bit optimizers via block-wise
@@ -98,6 +98,9 @@ public final class BlockwiseInt8 implements CommHook {
         return CompletableFuture.completedFuture(buffer);
       }
       compresses = choice.isFaster(bucket);
+      if (!compresses) {
+        memory.forgetExchange();
+      }
     }
     if (compresses) {
       CompletableFuture<Tensor> mean = memory.compress(bucket);
@@ -141,8 +144,7 @@ public final class BlockwiseInt8 implements CommHook {
 
   /**
    * Takes over what {@link #state} returned on this rank, before the first step. All ranks restore
-   * the state of the same step, or none does. The ranks measure again which
-   * way is faster.
+   * the state of the same step, or none does. The ranks measure again which way is faster.
    *
    * @throws IllegalArgumentException if it is not such a state; then nothing changes
    * @throws IllegalStateException if a bucket has been reduced before

@@ -127,6 +127,14 @@ final class Int8Bucket {
     errors = null;
   }
 
+  /** Frees the memory of the exchange, until it is needed again. */
+  void forgetExchange() {
+    if (exchange != null) {
+      exchange.close();
+      exchange = null;
+    }
+  }
+
   /** Forgets what was left out. */
   void forgetErrors() {
     errors = null;

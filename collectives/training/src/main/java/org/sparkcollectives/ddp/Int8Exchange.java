@@ -79,6 +79,11 @@ final class Int8Exchange {
         + " elements, too many to send them as int8 from one array: make buckets smaller";
   }
 
+  /** Ends its use of the group. */
+  void close() {
+    toAll.close();
+  }
+
   /** Returns whether it is among the ranks of a group. */
   boolean isOf(ProcessGroup other) {
     return group.equals(other);

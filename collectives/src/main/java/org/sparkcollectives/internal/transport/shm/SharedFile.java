@@ -87,8 +87,6 @@ public final class SharedFile implements AutoCloseable {
     this.key = key;
     this.nonce = nonce;
     this.memory = channel.map(FileChannel.MapMode.READ_WRITE, 0, NONCE_BYTES + (long) bytes);
-    // Reading maps 16 pages at a fault, and the first write of a page would be a fault each.
-    memory.load();
     ProcessCounters.mapped(memory.capacity());
     this.lease =
         new LeasedMemory(
@@ -147,6 +145,9 @@ public final class SharedFile implements AutoCloseable {
         write(channel, ByteBuffer.allocate(Math.min(left, ZEROS)));
       }
       SharedFile file = new SharedFile(channel, key, nonce, bytes);
+      // Reading maps 16 pages at a fault, and the first write of a page would be a fault each.
+      // Other processes use parts only.
+      file.memory.load();
       made = true;
       return file;
     } finally {

@@ -1,5 +1,6 @@
 package org.sparkcollectives.spark.internal.driver;
 
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -8,6 +9,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -23,6 +25,9 @@ final class HostRacks {
   private static final int MOST_AT_ONCE = 100;
 
   private static final String UNKNOWN = "";
+
+  /** How long a host's rack may take to be found: less than a rank waits for it. */
+  private static final Duration LIMIT = Duration.ofSeconds(20);
 
   private static final Logger LOG = LoggerFactory.getLogger(HostRacks.class);
 
@@ -49,6 +54,7 @@ final class HostRacks {
 
   private final Topology topology;
   private final Executor executor;
+  private final Executor timer;
   private final Map<String, CompletableFuture<String>> racks = new HashMap<>();
   private final Queue<String> waiting = new ArrayDeque<>();
   private boolean running;
@@ -60,6 +66,19 @@ final class HostRacks {
    * @param executor runs what asks the topology, one at a time
    */
   HostRacks(Topology topology, Executor executor) {
+    this(
+        topology,
+        executor,
+        CompletableFuture.delayedExecutor(LIMIT.toSeconds(), TimeUnit.SECONDS, Runnable::run));
+  }
+
+  /**
+   * Creates the racks of hosts as a test needs them.
+   *
+   * @param timer runs what is to be done when the topology should have answered
+   */
+  HostRacks(Topology topology, Executor executor, Executor timer) {
+    this.timer = timer;
     this.topology = topology;
     this.executor = executor;
   }
@@ -76,6 +95,12 @@ final class HostRacks {
     CompletableFuture<String> rack = new CompletableFuture<>();
     racks.put(host, rack);
     waiting.add(host);
+    timer.execute(
+        () -> {
+          if (!rack.isDone()) {
+            fail("that of " + host + " was not told in time");
+          }
+        });
     if (!running) {
       running = true;
       executor.execute(this::find);
@@ -91,14 +116,17 @@ final class HostRacks {
         found = topology.racks(hosts);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
-        fail();
+        fail("the application ends");
         return;
-      } catch (TopologyException | RuntimeException e) {
-        LOG.warn(
-            "The racks of hosts are not known, so groups take all hosts for equally far apart"
-                + " until the application ends: {}",
-            e instanceof TopologyException ? e.getMessage() : e.toString());
-        fail();
+      } catch (TopologyException e) {
+        fail(e.getMessage());
+        return;
+      } catch (RuntimeException | LinkageError e) {
+        fail(e.toString());
+        return;
+      }
+      if (found.size() != hosts.size()) {
+        fail(found.size() + " racks were told for " + hosts.size() + " hosts");
         return;
       }
       for (int i = 0; i < hosts.size(); i++) {
@@ -120,12 +148,19 @@ final class HostRacks {
     return next;
   }
 
-  private void fail() {
+  private void fail(String why) {
     List<CompletableFuture<String>> all;
     synchronized (this) {
+      if (failed) {
+        return;
+      }
       failed = true;
       all = List.copyOf(racks.values());
     }
+    LOG.warn(
+        "The racks of hosts are not known, so groups take all hosts for equally far apart until the"
+            + " application ends: {}",
+        why);
     all.forEach(each -> each.complete(UNKNOWN));
   }
 }

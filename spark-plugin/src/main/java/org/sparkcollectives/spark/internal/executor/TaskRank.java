@@ -38,6 +38,8 @@ final class TaskRank implements RankContext {
 
   private static final long KILL_CHECK_MILLIS = 20;
 
+  private static final String TOPOLOGY_MAPPER = "spark.storage.replication.topologyMapper";
+
   private final TaskContext task;
   private final SparkEnv env;
   private final Configuration configuration;
@@ -205,7 +207,9 @@ final class TaskRank implements RankContext {
       if (topology.isDefined()) {
         return topology.get();
       }
-      if (!env.conf().get("spark.master", "").startsWith("yarn")) {
+      // A host that the mapper does not know has no rack: YARN's names are others.
+      if (env.conf().contains(TOPOLOGY_MAPPER)
+          || !env.conf().get("spark.master", "").startsWith("yarn")) {
         return "";
       }
     }

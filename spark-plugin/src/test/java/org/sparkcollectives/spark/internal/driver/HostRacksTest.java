@@ -65,4 +65,38 @@ class HostRacksTest {
     assertThat(racks.of("a").join()).isEmpty();
     assertThat(asked).hasSize(1);
   }
+
+  @Test
+  void aTopologyThatThrowsAnythingElseOrTellsTooLittleIsAskedNoMore() {
+    List<HostRacks.Topology> wrong =
+        List.of(
+            hosts -> {
+              throw new NoSuchMethodError("of another version of Spark");
+            },
+            hosts -> {
+              throw new IllegalStateException("no table");
+            },
+            hosts -> List.of());
+    for (HostRacks.Topology topology : wrong) {
+      HostRacks known = new HostRacks(topology, tasks::add);
+      CompletableFuture<String> first = known.of("a");
+      runTasks();
+      assertThat(first.join()).isEmpty();
+      assertThat(known.of("b").join()).isEmpty();
+    }
+  }
+
+  @Test
+  void aTopologyThatDoesNotAnswerIsAskedNoMore() {
+    Queue<Runnable> later = new ArrayDeque<>();
+    HostRacks known = new HostRacks(hosts -> List.of("/a"), tasks::add, later::add);
+    CompletableFuture<String> told = known.of("a");
+    runTasks();
+    later.remove().run();
+    assertThat(told.join()).isEqualTo("/a");
+    CompletableFuture<String> late = known.of("b");
+    later.remove().run();
+    assertThat(late.join()).isEmpty();
+    assertThat(known.of("c").join()).isEmpty();
+  }
 }
