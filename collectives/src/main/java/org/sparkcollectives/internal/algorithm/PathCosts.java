@@ -29,7 +29,11 @@ public record PathCosts(CostModel jvm, CostModel host, CostModel network, CostMo
     };
   }
 
-  /** Returns the costs where a rank has what so many have of the way out of their rack. */
+  /**
+   * Returns the costs where a rank has more of the uplink of its rack than if all its ranks send.
+   *
+   * @param share how many times as much
+   */
   PathCosts outOfRack(double share) {
     double bandwidth = Math.min(network.bandwidth(), racks.bandwidth() * share);
     CostModel shared =

@@ -82,10 +82,10 @@ record Situation(
   }
 
   /**
-   * Predicts the same.
+   * Predicts the same for ranks that share the uplink of their rack.
    *
-   * @param share what each slice of the tensor has of the way out of a rack, in ranks that have as
-   *     much where all send; only racks have one
+   * @param share how many times as much of it a slice of the tensor has as a rank if all ranks
+   *     send; only racks have an uplink
    */
   double interNode(AlgorithmRows<?> phase, Shape call, double share) {
     if (!isOfRacks()) {

@@ -35,7 +35,7 @@ final class HalfRounding {
 
   private static final int IDLE = 16;
 
-  /** Where floats are shown as integers. Plain arrays, tied to no thread and no class loader. */
+  /** Scratch arrays that are not in use. They belong to no thread and no class loader. */
   private static final ArrayBlockingQueue<Copies> POOL = new ArrayBlockingQueue<>(IDLE);
 
   private static final class Copies {

@@ -17,11 +17,11 @@ import org.sparkcollectives.internal.transport.Locality;
  * host has one interface: what its ranks send to other hosts leaves one message after the other,
  * and so arrives what is sent to them. Messages between many ranks at the same time slow each other
  * down, as in {@link CostModel}. Inside a host each rank has a processor and a path of its own.
- * Hosts may be in racks, each of which has one way out, and one in.
+ * Hosts may be in racks, each of which has an uplink and a downlink.
  *
  * @param hosts the ranks on each host
  * @param racks the ranks in each rack
- * @param across the links between racks, with the bandwidth that each host adds to the way out
+ * @param across the links between racks, with the bandwidth that each host adds to the uplink
  * @param between the links between hosts
  * @param inside the paths inside a host
  * @param heap the seconds of a wait for all ranks of a JVM
@@ -296,7 +296,7 @@ record SimulatedNetwork(
     }
 
     /**
-     * Passes a message through the way out of a rack, into another, and to a host there, each as
+     * Passes a message through the uplink of a rack, into another, and to a host there, each as
      * soon as the first byte is there: others that come meanwhile go before.
      */
     private void leaveRack(int rank, int peer, double from, double seconds, long bytes) {

@@ -16,7 +16,7 @@ final class Int8Blocks {
 
   private static final float LARGEST = 127;
 
-  /** Of a block with nothing above this no byte differs from 0, as 127 divided by it overflows. */
+  /** A block whose largest magnitude is this or less becomes zeros: 127 / it would overflow. */
   private static final float NOTHING = 0x1p-110f;
 
   /** Added to a float of less magnitude than 2^22, it leaves no place for a fraction. */

@@ -146,18 +146,6 @@ final class Int8Errors {
   }
 
   private static Tensor require(Map<String, Tensor> state, String key, DType type, long count) {
-    Tensor tensor = state.get(key);
-    if (tensor == null || tensor.dtype() != type || tensor.count() != count) {
-      throw new IllegalArgumentException(
-          "In the state of a BlockwiseInt8, \""
-              + key
-              + "\" must have "
-              + count
-              + " elements of "
-              + type.label()
-              + ", but is "
-              + tensor);
-    }
-    return tensor;
+    return HookState.require("BlockwiseInt8", state, key, type, count);
   }
 }

@@ -98,18 +98,7 @@ final class PowerSgdState {
 
   private static Tensor take(
       Map<String, Tensor> state, Set<String> left, String key, DType type, long count) {
-    Tensor tensor = state.get(key);
-    if (tensor == null || tensor.dtype() != type || tensor.count() != count) {
-      throw new IllegalArgumentException(
-          "In the state of a PowerSgd, \""
-              + key
-              + "\" must have "
-              + count
-              + " elements of "
-              + type.label()
-              + ", but is "
-              + tensor);
-    }
+    Tensor tensor = HookState.require("PowerSgd", state, key, type, count);
     left.remove(key);
     return tensor;
   }

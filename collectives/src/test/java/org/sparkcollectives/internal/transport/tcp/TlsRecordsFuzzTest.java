@@ -171,7 +171,7 @@ class TlsRecordsFuzzTest {
     }
   }
 
-  /** Shakes hands in memory. */
+  /** Performs the TLS handshake of two engines in memory. */
   private static void shakeHands(SSLEngine client, SSLEngine server) throws SSLException {
     ByteBuffer toServer = ByteBuffer.allocate(BUFFER);
     ByteBuffer toClient = ByteBuffer.allocate(BUFFER);
