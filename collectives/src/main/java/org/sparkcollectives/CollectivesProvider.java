@@ -19,6 +19,9 @@ public interface CollectivesProvider extends TensorProvider, SharedMemoryProvide
   /** Returns the group of {@link ProcessGroups#create}. Blocks as it does. */
   ProcessGroup create(Store store, int rank, int size, GroupOptions options);
 
+  /** Returns the group of {@link ProcessGroups#reconfigurable}. Does not block. */
+  ReconfigurableGroup reconfigurable(Store store, int rank, int size, GroupOptions options);
+
   /** Returns the group of {@link Rendezvous#join(String, GroupOptions)}. Blocks as it does. */
   ProcessGroup join(URI url, GroupOptions options);
 }

@@ -24,4 +24,23 @@ public final class ProcessGroups {
   public static ProcessGroup create(Store store, int rank, int size, GroupOptions options) {
     return CollectivesProvider.implementation().create(store, rank, size, options);
   }
+
+  /**
+   * Returns a rank of a group whose members are chosen later, and may change, in a plain process.
+   * Waits for nobody, and calls nothing of the store.
+   *
+   * <p>A JVM may hold any number of ranks. The store is used until the group is closed, and stays
+   * open then.
+   *
+   * @param store one that all that may become members see; its keys of the group stay there
+   * @param rank 0 to {@code size - 1}: what {@link ProcessGroup#rank} returns until the first
+   *     change, and the order of members that are given in none
+   * @param size what {@link ProcessGroup#size} returns until the first change
+   * @param options alike on all ranks, with a {@link GroupOptions#withName name} if other groups
+   *     are made over this store in this way; they name no ranks
+   */
+  public static ReconfigurableGroup reconfigurable(
+      Store store, int rank, int size, GroupOptions options) {
+    return CollectivesProvider.implementation().reconfigurable(store, rank, size, options);
+  }
 }

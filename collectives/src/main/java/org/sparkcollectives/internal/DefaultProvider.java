@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ReconfigurableGroup;
 import org.sparkcollectives.SharedMemory;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.internal.group.GroupCreation;
@@ -65,6 +66,22 @@ public final class DefaultProvider implements SpiProvider {
       RankContext context,
       Runnable afterClose) {
     return GroupCreation.create(store, rank, size, options, context, afterClose);
+  }
+
+  @Override
+  public ReconfigurableGroup reconfigurable(Store store, int rank, int size, GroupOptions options) {
+    return GroupCreation.reconfigurable(store, rank, size, options);
+  }
+
+  @Override
+  public ReconfigurableGroup reconfigurable(
+      Store store,
+      int rank,
+      int size,
+      GroupOptions options,
+      RankContext context,
+      Runnable afterClose) {
+    return GroupCreation.reconfigurable(store, rank, size, options, context, afterClose);
   }
 
   @Override

@@ -4,6 +4,7 @@ import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ProcessGroups;
+import org.sparkcollectives.ReconfigurableGroup;
 import org.sparkcollectives.store.Store;
 
 /**
@@ -48,5 +49,23 @@ public final class HostedGroups {
       RankContext context,
       Runnable afterClose) {
     return SpiProvider.implementation().create(store, rank, size, options, context, afterClose);
+  }
+
+  /**
+   * Returns a rank of a group whose members are chosen later, and may change: {@link
+   * ProcessGroups#reconfigurable} with a host.
+   *
+   * @param context the host of this rank, in all groups that it becomes a member of
+   * @param afterClose run once when the group has been closed; not run if this call throws
+   */
+  public static ReconfigurableGroup reconfigurable(
+      Store store,
+      int rank,
+      int size,
+      GroupOptions options,
+      RankContext context,
+      Runnable afterClose) {
+    return SpiProvider.implementation()
+        .reconfigurable(store, rank, size, options, context, afterClose);
   }
 }

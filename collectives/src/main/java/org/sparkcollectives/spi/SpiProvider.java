@@ -3,6 +3,7 @@ package org.sparkcollectives.spi;
 import org.sparkcollectives.CollectivesProvider;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ReconfigurableGroup;
 import org.sparkcollectives.store.Store;
 
 /**
@@ -18,6 +19,15 @@ public interface SpiProvider extends CollectivesProvider {
 
   /** Returns the group of {@link HostedGroups#create}. Blocks as it does. */
   ProcessGroup create(
+      Store store,
+      int rank,
+      int size,
+      GroupOptions options,
+      RankContext context,
+      Runnable afterClose);
+
+  /** Returns the group of {@link HostedGroups#reconfigurable}. Does not block. */
+  ReconfigurableGroup reconfigurable(
       Store store,
       int rank,
       int size,

@@ -39,6 +39,23 @@ final class FirstGroup {
     return Deadline.after(Deadline.smaller(ofStore, ofGroup));
   }
 
+  /** Refuses a rank that there is not, and options that are for groups made from another. */
+  static void requireRank(int rank, int size, GroupOptions options) {
+    if (size < 1 || rank < 0 || rank >= size) {
+      throw new IllegalArgumentException(
+          "The rank must be 0 to size - 1, but is " + rank + " of " + size);
+    }
+    if (options.ranks().length > 0 || options.localSynchronization()) {
+      throw new IllegalArgumentException(
+          "Rank "
+              + rank
+              + " makes a first group, of all "
+              + size
+              + " ranks: members and local synchronisation are for groups made from it, see"
+              + " ProcessGroup.newGroup");
+    }
+  }
+
   /**
    * Makes this rank's part of a group, in a call that has begun already.
    *
@@ -55,19 +72,7 @@ final class FirstGroup {
       Deadline deadline,
       Runnable afterClose) {
     RankContext context = assembly.context();
-    if (size < 1 || rank < 0 || rank >= size) {
-      throw new IllegalArgumentException(
-          "The rank must be 0 to size - 1, but is " + rank + " of " + size);
-    }
-    if (options.ranks().length > 0 || options.localSynchronization()) {
-      throw new IllegalArgumentException(
-          "Rank "
-              + rank
-              + " makes a first group, of all "
-              + size
-              + " ranks: members and local synchronisation are for groups made from it, see"
-              + " ProcessGroup.newGroup");
-    }
+    requireRank(rank, size, options);
     GroupOptions resolved = ResolvedOptions.resolve(options, context.configuration());
     String name =
         options.name().isEmpty() ? nextName(deadline.bound(store), rank, size) : options.name();

@@ -7,10 +7,12 @@ import java.util.List;
 import java.util.Set;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ReconfigurableGroup;
 import org.sparkcollectives.config.ConfigEntry;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.config.UnknownSettings;
 import org.sparkcollectives.internal.algorithm.CostProfile;
+import org.sparkcollectives.internal.rendezvous.Membership;
 import org.sparkcollectives.spi.BackendRegistry;
 import org.sparkcollectives.spi.CollectivesConfiguration;
 import org.sparkcollectives.spi.RankContext;
@@ -32,6 +34,11 @@ public final class GroupCreation {
           "spark.collectives.statistics.",
           "spark.collectives.store.max",
           "spark.collectives.ui.");
+
+  /** The name of a reconfigurable group without one: alike on ranks that are made at any time. */
+  private static final String RECONFIGURABLE = "reconfigurable";
+
+  private static final String LONGEST_SUFFIX = "/reconfigured-" + Long.MIN_VALUE;
 
   private GroupCreation() {}
 
@@ -70,6 +77,32 @@ public final class GroupCreation {
             options,
             FirstGroup.limit(store.timeout(), options, context),
             afterClose));
+  }
+
+  /** See {@link org.sparkcollectives.ProcessGroups#reconfigurable}. */
+  public static ReconfigurableGroup reconfigurable(
+      Store store, int rank, int size, GroupOptions options) {
+    warnOfUnknownSettings();
+    return reconfigurable(store, rank, size, options, RankContext.process(), () -> {});
+  }
+
+  /** See {@link org.sparkcollectives.spi.HostedGroups#reconfigurable}. */
+  public static ReconfigurableGroup reconfigurable(
+      Store store,
+      int rank,
+      int size,
+      GroupOptions options,
+      RankContext context,
+      Runnable afterClose) {
+    FirstGroup.requireRank(rank, size, options);
+    GroupOptions named = options.name().isEmpty() ? options.withName(RECONFIGURABLE) : options;
+    Membership.requireName(named.name() + LONGEST_SUFFIX);
+    return new ReconfigurableRank(
+        assembly(store, context),
+        rank,
+        size,
+        ResolvedOptions.resolve(named, context.configuration()),
+        afterClose);
   }
 
   /** Makes the first group of a rank, see {@link org.sparkcollectives.Rendezvous#join}. */
