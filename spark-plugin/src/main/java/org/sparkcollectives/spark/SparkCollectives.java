@@ -12,6 +12,7 @@ import org.apache.spark.api.java.JavaSparkContext;
 import org.apache.spark.rdd.RDD;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ReconfigurableGroup;
 import org.sparkcollectives.spark.config.SparkPluginConfiguration;
 import org.sparkcollectives.spark.config.SparkSettings;
 import org.sparkcollectives.spark.internal.driver.DriverStores;
@@ -23,9 +24,9 @@ import org.sparkcollectives.spi.RankRequest;
 import org.sparkcollectives.spi.RankTuning;
 
 /**
- * Creates the group of a barrier task, installs the library in a running application, and asks
- * running ranks what they do. Only {@link #world} and {@link #isInBarrierTask} are called in tasks;
- * all else is called on the driver.
+ * Creates the groups of a barrier task, installs the library in a running application, and asks
+ * running ranks what they do. Only {@link #world}, {@link #reconfigurable} and {@link
+ * #isInBarrierTask} are called in tasks; all else is called on the driver.
  */
 public final class SparkCollectives {
 
@@ -156,18 +157,61 @@ public final class SparkCollectives {
    * @param call identifies the call of it, among all in the application
    */
   static ProcessGroup world(GroupOptions options, String call) {
-    TaskContext current = TaskContext.get();
-    if (!(current instanceof BarrierTaskContext task)) {
-      throw new IllegalStateException(
-          current == null
-              ? "SparkCollectives.world() must be called inside a task, and this is the driver or a"
-                  + " thread that the task started; call it in rdd.barrier().mapPartitions(...) and"
-                  + " pass the group on"
-              : "SparkCollectives.world() must be called inside a barrier task, because ranks must"
-                  + " run at the same time; write rdd.barrier().mapPartitions(...) or"
-                  + " BarrierStage.of(rdd) instead of rdd.mapPartitions(...)");
-    }
     return TaskWorlds.of(
-        task, SparkSettings.of(SparkEnv.get().conf()), RankTuning.DEFAULT, options, call);
+        barrierTask("world"),
+        SparkSettings.of(SparkEnv.get().conf()),
+        RankTuning.DEFAULT,
+        options,
+        call);
+  }
+
+  /**
+   * Returns the reconfigurable group of the current barrier task, without members yet, with the
+   * options of the configuration.
+   *
+   * @see #reconfigurable(GroupOptions)
+   */
+  public static ReconfigurableGroup reconfigurable() {
+    return reconfigurable(GroupOptions.defaults());
+  }
+
+  /**
+   * Returns the reconfigurable group of the current barrier task, whose members are chosen by
+   * {@link ReconfigurableGroup#reconfigure}, among the tasks of the stage. Until then its rank is
+   * the partition, and its size the number of tasks. It is apart from {@link #world}, which ranks
+   * may use to exchange their handles.
+   *
+   * <p>Waits for no other task: the first call of a task blocks for a round trip to the driver.
+   * Later calls return the same group, whatever their options, even after it was closed. The group
+   * is closed when the task ends, and aborted when it fails. Where Spark fails the whole stage when
+   * one of its tasks fails, as it does with barrier stages, a change of members is for ranks that
+   * are stuck, or that others no longer need.
+   *
+   * @throws IllegalStateException outside a barrier task, or if the driver has no store (neither
+   *     {@code spark.plugins} nor {@link #install})
+   */
+  public static ReconfigurableGroup reconfigurable(GroupOptions options) {
+    return TaskWorlds.reconfigurable(
+        barrierTask("reconfigurable"),
+        SparkSettings.of(SparkEnv.get().conf()),
+        RankTuning.DEFAULT,
+        options);
+  }
+
+  private static BarrierTaskContext barrierTask(String method) {
+    TaskContext current = TaskContext.get();
+    if (current instanceof BarrierTaskContext task) {
+      return task;
+    }
+    String call = "SparkCollectives." + method + "()";
+    throw new IllegalStateException(
+        current == null
+            ? call
+                + " must be called inside a task, and this is the driver or a thread that the task"
+                + " started; call it in rdd.barrier().mapPartitions(...) and pass the group on"
+            : call
+                + " must be called inside a barrier task, because ranks must run at the same time;"
+                + " write rdd.barrier().mapPartitions(...) or BarrierStage.of(rdd) instead of"
+                + " rdd.mapPartitions(...)");
   }
 }

@@ -8,14 +8,18 @@ import org.apache.spark.util.TaskCompletionListener;
 import org.apache.spark.util.TaskFailureListener;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ReconfigurableGroup;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.spi.RankTuning;
 
-/** The world group of each barrier task that runs in this JVM. Thread-safe. */
+/** The groups of each barrier task that runs in this JVM. Thread-safe. */
 public final class TaskWorlds {
 
   /** By task attempt. */
   private static final Map<Long, ProcessGroup> WORLDS = new ConcurrentHashMap<>();
+
+  /** By task attempt. */
+  private static final Map<Long, ReconfigurableGroup> RECONFIGURABLE = new ConcurrentHashMap<>();
 
   private TaskWorlds() {}
 
@@ -62,23 +66,50 @@ public final class TaskWorlds {
       String call) {
     // Spark calls this listener after those that the join adds: the driver must have been sent the
     // exception before other ranks fail because of it, and Spark kills this task because of them.
-    task.addTaskFailureListener(abort());
+    task.addTaskFailureListener(abort(WORLDS));
     ProcessGroup world = WorldGroup.join(task, SparkEnv.get(), settings, tuning, options, call);
-    WORLDS.put(task.taskAttemptId(), world);
-    TaskCompletionListener onEnd =
-        ended -> {
-          WORLDS.remove(ended.taskAttemptId());
-          world.close();
-        };
-    task.addTaskCompletionListener(onEnd);
+    keep(task, world, WORLDS);
     return world;
   }
 
-  private static TaskFailureListener abort() {
+  /**
+   * Returns the reconfigurable group of a task. The first call for a task takes a round trip to the
+   * driver, and waits for no other task. The group is closed when the task ends, and aborted when
+   * it fails.
+   *
+   * @param settings of the group, if this call is the first
+   * @param tuning of the rank, if this call is the first
+   * @param options of the group, if this call is the first
+   */
+  public static ReconfigurableGroup reconfigurable(
+      BarrierTaskContext task, Configuration settings, RankTuning tuning, GroupOptions options) {
+    ReconfigurableGroup there = RECONFIGURABLE.get(task.taskAttemptId());
+    if (there != null) {
+      return there;
+    }
+    task.addTaskFailureListener(abort(RECONFIGURABLE));
+    ReconfigurableGroup group =
+        WorldGroup.reconfigurable(task, SparkEnv.get(), settings, tuning, options);
+    keep(task, group, RECONFIGURABLE);
+    return group;
+  }
+
+  private static <G extends ProcessGroup> void keep(
+      BarrierTaskContext task, G group, Map<Long, G> groups) {
+    groups.put(task.taskAttemptId(), group);
+    TaskCompletionListener onEnd =
+        ended -> {
+          groups.remove(ended.taskAttemptId());
+          group.close();
+        };
+    task.addTaskCompletionListener(onEnd);
+  }
+
+  private static TaskFailureListener abort(Map<Long, ? extends ProcessGroup> groups) {
     return (failed, cause) -> {
-      ProcessGroup world = WORLDS.get(failed.taskAttemptId());
-      if (world != null) {
-        world.abort(cause);
+      ProcessGroup group = groups.get(failed.taskAttemptId());
+      if (group != null) {
+        group.abort(cause);
       }
     };
   }

@@ -7,6 +7,7 @@ import org.apache.spark.util.TaskCompletionListener;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ReconfigurableGroup;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.spark.internal.protocol.JoinRequest;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
@@ -16,7 +17,7 @@ import org.sparkcollectives.spi.failure.RankIdentity;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConfiguration;
 
-/** Creates the group of the tasks of a barrier stage. */
+/** Creates the groups of the tasks of a barrier stage. */
 final class WorldGroup {
 
   private WorldGroup() {}
@@ -53,6 +54,50 @@ final class WorldGroup {
     ExecutorHostedStore hosted =
         ExecutorHostedStore.meet(task, rank.bindHost(), rank.security(), timeout);
     return create(hosted.store(), task, size, named, rank, () -> hosted.close(task));
+  }
+
+  /**
+   * Returns the task's rank of a group whose members are chosen later. Blocks for a round trip.
+   *
+   * @throws IllegalStateException if the driver has no store
+   */
+  static ReconfigurableGroup reconfigurable(
+      BarrierTaskContext task,
+      SparkEnv env,
+      Configuration settings,
+      RankTuning tuning,
+      GroupOptions options) {
+    StageAttempt stage = new StageAttempt(task.stageId(), task.stageAttemptNumber());
+    GroupOptions named =
+        options.name().isEmpty()
+            ? options.withName(env.conf().getAppId() + "/" + stage + "/reconfigurable")
+            : options;
+    JoinRequest request = new JoinRequest(stage, "", named.name(), ifLost(task, env, named));
+    DriverStoreClient store =
+        DriverStoreClient.connect(env, request, settings.get(StoreConfiguration.TIMEOUT));
+    if (store == null) {
+      throw new IllegalStateException(
+          "Task "
+              + task.taskAttemptId()
+              + " cannot make a reconfigurable group: the driver has no store for collectives, and"
+              + " what rank 0's executor serves goes with that rank. "
+              + DriverStoreClient.INSTALL);
+    }
+    TaskRank rank = new TaskRank(task, env, settings, tuning, store);
+    TaskCompletionListener onEnd = ended -> rank.taskCompleted();
+    task.addTaskCompletionListener(onEnd);
+    boolean created = false;
+    try {
+      ReconfigurableGroup group =
+          HostedGroups.reconfigurable(
+              store, task.partitionId(), task.getTaskInfos().length, named, rank, store::close);
+      created = true;
+      return group;
+    } finally {
+      if (!created) {
+        store.close();
+      }
+    }
   }
 
   /** Returns the name of the world group that the tasks of a stage's attempt join first. */
