@@ -100,7 +100,7 @@ final class ReconfigurableRank extends ForwardingGroup implements Reconfigurable
       List<ReconfigureHandle> members,
       Duration timeout) {
     GroupOptions.defaults().withTimeout(timeout); // refuses what is no timeout
-    Reconfiguration change = begin(uuid);
+    Reconfiguration change = begin(uuid, self);
     try {
       RankGroup made = change.make(members, self, arguments, options, timeout);
       ProcessGroup group = RankProcessGroup.owning(made);
@@ -119,9 +119,9 @@ final class ReconfigurableRank extends ForwardingGroup implements Reconfigurable
     }
   }
 
-  private synchronized Reconfiguration begin(long uuid) {
+  private synchronized Reconfiguration begin(long uuid, ReconfigureHandle self) {
     requireNotClosed();
-    if (underWay != null) {
+    if (underWay != null || !self.equals(state.handle())) {
       throw new IllegalStateException(
           this + " is being reconfigured by another thread: one change at a time");
     }
