@@ -63,7 +63,10 @@ final class TlsRecords extends ChannelDuplexHandler {
   /** How many new keys of the peer may wait for an answer. */
   static final int MOST_UNANSWERED = 8;
 
-  /** How many records without content may follow each other. */
+  /**
+   * How many records without content may come while no content goes either way. Where content only
+   * goes out all that comes is answers to new keys.
+   */
   private static final int MOST_WITHOUT_CONTENT = 32;
 
   private static final ThreadLocal<ByteBuffer> RECORD =
@@ -82,7 +85,7 @@ final class TlsRecords extends ChannelDuplexHandler {
 
   private final AtomicInteger unanswered = new AtomicInteger();
   private final AtomicBoolean answering = new AtomicBoolean();
-  private int withoutContent;
+  private final AtomicInteger withoutContent = new AtomicInteger();
   private int overhead = USUAL_OVERHEAD;
   private boolean ended;
   private volatile boolean closed;
@@ -145,6 +148,7 @@ final class TlsRecords extends ChannelDuplexHandler {
    */
   synchronized void encrypt(ByteBuffer bytes, ByteBuffer into) throws SSLException {
     unanswered.set(0);
+    withoutContent.set(0);
     int end = bytes.limit();
     while (bytes.position() < end) {
       bytes.limit(Math.min(end, bytes.position() + PLAIN_BYTES));
@@ -328,8 +332,8 @@ final class TlsRecords extends ChannelDuplexHandler {
     }
     if (result.bytesProduced() > 0) {
       overhead = bytes - result.bytesProduced();
-      withoutContent = 0;
-    } else if (++withoutContent > MOST_WITHOUT_CONTENT) {
+      withoutContent.set(0);
+    } else if (withoutContent.incrementAndGet() > MOST_WITHOUT_CONTENT) {
       throw new SSLException("it sends TLS records without content");
     }
   }
