@@ -7,8 +7,8 @@ package org.sparkcollectives.internal.algorithm;
  * @param messages the messages sent
  * @param bytes the bytes sent
  * @param streams how many connections carry them at the same time
- * @param fill the bytes that pass other links, one after the other, before the last rank can begin;
- *     of algorithms that send a tensor in segments
+ * @param fill the bytes that a link could carry in the time for which it waits: in a chain of ranks
+ *     for the first segment, between large steps for the end of the one before
  */
 record Cost(long steps, long messages, long bytes, int streams, long fill) {
 

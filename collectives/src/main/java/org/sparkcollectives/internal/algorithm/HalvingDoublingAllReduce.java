@@ -14,6 +14,12 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  */
 final class HalvingDoublingAllReduce implements MessageAlgorithm<Call.AllReduce> {
 
+  /**
+   * What the sockets of a connection hold, about: a step that sends no more keeps the link busy
+   * while the next one begins.
+   */
+  private static final long BUFFERED_BYTES = 1 << 20;
+
   private final Scratch scratch;
 
   HalvingDoublingAllReduce(Scratch scratch) {
@@ -34,11 +40,30 @@ final class HalvingDoublingAllReduce implements MessageAlgorithm<Call.AllReduce>
         ? new Cost(
             2L * core.steps(),
             2L * core.steps(),
-            shape.bytes() / 2 + shape.accumulated() * (p - 2) / (2L * p) + collected)
+            shape.bytes() / 2 + shape.accumulated() * (p - 2) / (2L * p) + collected,
+            1,
+            idle(p, shape))
         : new Cost(
             2L * core.steps() + 2,
             2L * core.steps() + 1,
-            shape.accumulated() * (p - 1) / p + collected + shape.results());
+            shape.accumulated() * (p - 1) / p + collected + shape.results(),
+            1,
+            idle(p, shape));
+  }
+
+  /**
+   * Returns the bytes that a link could carry while it is idle: between large steps, each of which
+   * begins when the one before has come to its end, with another peer, over a connection that has
+   * rested. A quarter of what they send: between 4 and 8 hosts with 200 Mbit/s to 1 Gbit/s, 8 and
+   * 16 MiB used 50 to 85 % of the links, those of a ring 90 to 96 %.
+   */
+  private static long idle(int p, Shape shape) {
+    long idle = 0;
+    for (int half = p / 2; half >= 1; half /= 2) {
+      idle += Math.max(0, shape.accumulated() * half / p - BUFFERED_BYTES);
+      idle += Math.max(0, shape.results() * half / p - BUFFERED_BYTES);
+    }
+    return idle / 4;
   }
 
   @Override

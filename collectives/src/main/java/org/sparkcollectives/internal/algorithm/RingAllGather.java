@@ -1,18 +1,21 @@
 package org.sparkcollectives.internal.algorithm;
 
+import org.sparkcollectives.internal.transport.Pair;
 import org.sparkcollectives.internal.transport.Peers;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
 /**
  * Ring all-gather: each part travels once around the ring. The parts may differ in size.
  *
- * <p>Steps: n-1. Bytes sent by each rank: all parts but one.
+ * <p>Steps: n-1, each of as many messages as a part has pieces. Bytes sent by each rank: all parts
+ * but one.
  */
 final class RingAllGather implements MessageAlgorithm<Call.AllGather> {
 
   @Override
   public Cost cost(int ranks, long bytes) {
-    return new Cost(ranks - 1, ranks - 1, bytes * (ranks - 1) / ranks);
+    long messages = (ranks - 1L) * RingPipeline.of(ranks, bytes).pieces();
+    return new Cost(ranks - 1, messages, bytes * (ranks - 1) / ranks);
   }
 
   @Override
@@ -26,20 +29,23 @@ final class RingAllGather implements MessageAlgorithm<Call.AllGather> {
     HostTensor input = call.input();
     HostTensor own = chunks.at(peers.rank());
     own.copyFrom(0, input, 0, input.count());
-    circulate(peers, chunks, 0);
-    peers.flush();
-  }
+    int rank = peers.rank();
+    RingPipeline pipeline = RingPipeline.of(peers.size(), chunks.bytes());
+    Chunks[] pieces = pipeline.cut(chunks);
+    pipeline.run(
+        peers,
+        peers.size() - 1,
+        new RingPipeline.Steps() {
+          @Override
+          public HostTensor outgoing(int step, int piece) {
+            return pieces[piece].at(rank - step);
+          }
 
-  /**
-   * Sends the finished chunks around the ring.
-   *
-   * @param shift rank r begins with the finished chunk {@code r + shift}
-   */
-  static void circulate(Peers peers, Chunks chunks, int shift) {
-    int first = peers.rank() + shift;
-    for (int step = 0; step < peers.size() - 1; step++) {
-      peers.next().send(chunks.at(first - step));
-      peers.previous().receive(chunks.at(first - step - 1));
-    }
+          @Override
+          public void receive(Pair previous, int step, int piece) {
+            previous.receive(pieces[piece].at(rank - step - 1));
+          }
+        });
+    peers.flush();
   }
 }

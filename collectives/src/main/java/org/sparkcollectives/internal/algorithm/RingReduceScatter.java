@@ -1,6 +1,7 @@
 package org.sparkcollectives.internal.algorithm;
 
 import org.sparkcollectives.internal.kernel.ReduceKernel;
+import org.sparkcollectives.internal.transport.Pair;
 import org.sparkcollectives.internal.transport.Peers;
 import org.sparkcollectives.spi.tensor.HostTensor;
 
@@ -8,7 +9,8 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * Ring reduce-scatter: the sum of each part travels once around the ring, and ends where it
  * belongs. The parts may differ in size; the input is only read.
  *
- * <p>Steps: n-1. Bytes sent by each rank: all parts but one. Scratch: two of the largest part.
+ * <p>Steps: n-1, each of as many messages as a part has pieces. Bytes sent by each rank: all parts
+ * but one. Scratch: two of the largest part, three of parts that are not cut.
  */
 final class RingReduceScatter implements MessageAlgorithm<Call.ReduceScatter> {
 
@@ -20,7 +22,8 @@ final class RingReduceScatter implements MessageAlgorithm<Call.ReduceScatter> {
   @Override
   public Cost cost(int ranks, Shape shape) {
     long bytes = (shape.bytes() + shape.accumulated() * (ranks - 2)) / ranks;
-    return new Cost(ranks - 1, ranks - 1, bytes);
+    long messages = (ranks - 1L) * RingPipeline.of(ranks, shape.bytes()).pieces();
+    return new Cost(ranks - 1, messages, bytes);
   }
 
   @Override
@@ -30,45 +33,99 @@ final class RingReduceScatter implements MessageAlgorithm<Call.ReduceScatter> {
 
   @Override
   public void run(Peers peers, Call.ReduceScatter call) {
-    HostTensor output = call.output();
-    ReduceKernel kernel = call.kernel();
-    // Accumulators of the input's type are multiplied one by one.
-    Chunks input = kernel.reducesInPlace() ? call.input() : call.input().premultiplied(kernel);
-    int rank = peers.rank();
     int n = peers.size();
-    boolean addsUpInOutput = kernel.resultType() == kernel.accumulatorType();
-    // What one step adds up is what the next one sends, hence two: one fills while one leaves.
-    HostTensor[] scratch = {
-      HostTensor.allocate(kernel.accumulatorType(), input.largest()),
-      HostTensor.allocate(kernel.accumulatorType(), input.largest())
-    };
-    // What comes first is a contribution to which nothing was added.
-    HostTensor sum = input.at(rank - 1);
-    if (kernel.reducesInPlace() && kernel.premultiplies()) {
-      sum = accumulator(scratch[1], sum, kernel);
-    }
-    for (int step = 0; step < n - 1; step++) {
-      peers.next().send(sum);
-      boolean last = step == n - 2;
-      HostTensor memory = last && addsUpInOutput ? output : scratch[step % 2];
-      sum = accumulator(memory, input.at(rank - step - 2), kernel);
-      peers.previous().receiveAndReduce(sum, step == 0 ? kernel : PartialReduction.ofSums(kernel));
-      // The scratch that was sent is written again two steps on.
-      peers.flush();
-    }
+    RingPipeline pipeline = RingPipeline.of(n, call.input().bytes());
+    Steps steps = new Steps(peers, call, pipeline);
     if (n == 1) {
-      sum = accumulator(addsUpInOutput ? output : scratch[0], input.at(0), kernel);
+      steps.finish(0, steps.accumulator(-1, 0, steps.input[0].at(0)));
+      return;
     }
-    kernel.finish(output, 0, addsUpInOutput ? output : sum, 0, output.count(), n);
+    pipeline.run(peers, n - 1, steps);
+    peers.flush();
   }
 
-  /** Returns this rank's contribution to a part, as an accumulator. */
-  private static HostTensor accumulator(HostTensor memory, HostTensor part, ReduceKernel kernel) {
-    HostTensor accumulator = memory.slice(0, part.count());
-    kernel.load(accumulator, 0, part, 0, part.count());
-    if (kernel.reducesInPlace()) {
-      kernel.premultiply(accumulator, 0, part.count());
+  private static final class Steps implements RingPipeline.Steps {
+    private final ReduceKernel kernel;
+    private final RingPipeline pipeline;
+    private final int rank;
+    private final int n;
+    private final Chunks[] input;
+    private final HostTensor[] output;
+    private final boolean addsUpInOutput;
+    private final HostTensor[] memory;
+
+    /** What was received last. */
+    private final HostTensor[] sums;
+
+    Steps(Peers peers, Call.ReduceScatter call, RingPipeline pipeline) {
+      this.pipeline = pipeline;
+      kernel = call.kernel();
+      rank = peers.rank();
+      n = peers.size();
+      // Accumulators of the input's type are multiplied one by one.
+      input =
+          pipeline.cut(kernel.reducesInPlace() ? call.input() : call.input().premultiplied(kernel));
+      output = new HostTensor[pipeline.pieces()];
+      for (int i = 0; i < output.length; i++) {
+        output[i] = Chunks.part(call.output(), i, output.length);
+      }
+      addsUpInOutput = kernel.resultType() == kernel.accumulatorType();
+      memory = new HostTensor[pipeline.accumulators()];
+      sums = new HostTensor[pipeline.pieces()];
     }
-    return accumulator;
+
+    @Override
+    public HostTensor outgoing(int step, int piece) {
+      if (step > 0) {
+        return sums[piece];
+      }
+      // What goes first is a contribution to which nothing was added.
+      HostTensor own = input[piece].at(rank - 1);
+      return kernel.reducesInPlace() && kernel.premultiplies() ? accumulator(-1, piece, own) : own;
+    }
+
+    @Override
+    public void receive(Pair previous, int step, int piece) {
+      HostTensor sum = accumulator(step, piece, input[piece].at(rank - step - 2));
+      previous.receiveAndReduce(sum, step == 0 ? kernel : PartialReduction.ofSums(kernel));
+      sums[piece] = sum;
+      if (step == n - 2) {
+        finish(piece, sum);
+      }
+    }
+
+    void finish(int piece, HostTensor sum) {
+      HostTensor out = output[piece];
+      kernel.finish(out, 0, addsUpInOutput ? out : sum, 0, out.count(), n);
+    }
+
+    /** Returns this rank's contribution to a part, as an accumulator. */
+    HostTensor accumulator(int step, int piece, HostTensor part) {
+      HostTensor accumulator = accumulatorMemory(step, piece).slice(0, part.count());
+      kernel.load(accumulator, 0, part, 0, part.count());
+      if (kernel.reducesInPlace()) {
+        kernel.premultiply(accumulator, 0, part.count());
+      }
+      return accumulator;
+    }
+
+    private HostTensor accumulatorMemory(int step, int piece) {
+      if (step == n - 2 && addsUpInOutput) {
+        return output[piece];
+      }
+      int index = pipeline.accumulator(step, piece);
+      if (memory[index] == null) {
+        memory[index] = HostTensor.allocate(kernel.accumulatorType(), largest());
+      }
+      return memory[index];
+    }
+
+    private long largest() {
+      long largest = 0;
+      for (Chunks each : input) {
+        largest = Math.max(largest, each.largest());
+      }
+      return largest;
+    }
   }
 }

@@ -26,6 +26,12 @@ public interface Pair {
    */
   void send(HostTensor tensor);
 
+  /**
+   * As {@link #send}, but returns while one message to the same peer is still on its way: this one
+   * follows it. Waits for the first of two.
+   */
+  void queue(HostTensor tensor);
+
   /** Returns whether something of the peer's next message is here. Does not block. */
   boolean hasMessage();
 

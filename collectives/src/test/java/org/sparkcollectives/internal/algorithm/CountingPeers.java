@@ -3,6 +3,7 @@ package org.sparkcollectives.internal.algorithm;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import org.sparkcollectives.DType;
 import org.sparkcollectives.OpType;
@@ -143,7 +144,7 @@ final class CountingPeers implements Peers {
 
   @Override
   public Pair pair(int peer) {
-    return pairs[peer];
+    return Objects.requireNonNull(pairs[peer], "a path to itself");
   }
 
   @Override
@@ -185,11 +186,21 @@ final class CountingPeers implements Peers {
 
     @Override
     public void send(HostTensor tensor) {
+      count(tensor);
+      pair.send(tensor);
+    }
+
+    @Override
+    public void queue(HostTensor tensor) {
+      count(tensor);
+      pair.queue(tensor);
+    }
+
+    private void count(HostTensor tensor) {
       messages++;
       bytes += tensor.byteSize();
       bytesTo[peer()] += tensor.byteSize();
       used[peer()] = true;
-      pair.send(tensor);
     }
 
     @Override

@@ -67,6 +67,18 @@ abstract class MessageAlgorithmContract<C extends Call<C>> {
   }
 
   private static Stream<Group> groups(int ranks) {
+    return Stream.concat(small(ranks), ranks <= 4 ? large(ranks) : Stream.empty());
+  }
+
+  /** Groups with parts so large that algorithms may cut them. */
+  private static Stream<Group> large(int ranks) {
+    int part = (int) RingPipeline.SMALLEST_CUT_BYTES + 11;
+    return Stream.of(
+        new Group(ranks, DType.FLOAT32, ranks * part / Float.BYTES, 0),
+        new Group(ranks, DType.BFLOAT16, ranks * part / Short.BYTES, ranks - 1));
+  }
+
+  private static Stream<Group> small(int ranks) {
     return Stream.of(
         new Group(ranks, DType.FLOAT32, 0, 0),
         new Group(ranks, DType.FLOAT32, 1, ranks - 1),

@@ -24,4 +24,15 @@ class RingAllReduceTest extends AllReduceContract {
       assertThat(rank.peersUsed()).isLessThanOrEqualTo(2);
     }
   }
+
+  @ParameterizedTest
+  @ValueSource(ints = {3, 5})
+  void sendsLargeChunksInTwoPieces(int ranks) {
+    int chunk = (int) RingPipeline.SMALLEST_CUT_BYTES / Float.BYTES;
+    Group group = new Group(ranks, DType.FLOAT32, ranks * chunk, 0);
+    requireSends(
+        group,
+        rank -> 4L * (ranks - 1),
+        rank -> 2L * (ranks - 1) * RingPipeline.SMALLEST_CUT_BYTES);
+  }
 }

@@ -263,6 +263,11 @@ final class SimulatedRank implements Peers {
       }
 
       @Override
+      public void queue(HostTensor tensor) {
+        send(tensor);
+      }
+
+      @Override
       public boolean hasMessage() {
         return true;
       }

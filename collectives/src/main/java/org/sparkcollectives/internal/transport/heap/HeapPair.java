@@ -26,6 +26,9 @@ public final class HeapPair implements Pair {
   /** The message on its way out; null if there is none. */
   private Sending sending;
 
+  /** What follows it; null if nothing does. */
+  private Sending queued;
+
   /**
    * The path of a rank that has joined {@code group} to another rank of it.
    *
@@ -62,6 +65,19 @@ public final class HeapPair implements Pair {
     }
     sending = new Sending(current.get(), tensor);
     progress.begin(sending);
+  }
+
+  @Override
+  public void queue(HostTensor tensor) {
+    if (queued != null) {
+      progress.await(() -> queued == null);
+    }
+    if (sending == null) {
+      send(tensor);
+    } else {
+      queued = new Sending(current.get(), tensor);
+      progress.begin(queued);
+    }
   }
 
   @Override
@@ -163,6 +179,9 @@ public final class HeapPair implements Pair {
 
     @Override
     public Progress.State advance() {
+      if (this == queued) {
+        return Progress.State.WAITING;
+      }
       if (message == null) {
         message = outgoing.offer(header, tensor);
         group.signal(peer);
@@ -176,13 +195,18 @@ public final class HeapPair implements Pair {
       if (!message.isReleased()) {
         return Progress.State.WAITING;
       }
-      sending = null;
+      sending = queued;
+      queued = null;
+      if (sending != null) {
+        sending.advance();
+      }
       return Progress.State.DONE;
     }
 
     @Override
     public void retract() {
       sending = null;
+      queued = null;
       if (message != null) {
         message.retract();
       }

@@ -24,7 +24,11 @@ final class StreamPair implements Pair, Progress.Send {
   private final StreamPairs pairs;
   private final int peer;
   private final Progress progress;
-  private final OutgoingMessage outgoing = new OutgoingMessage();
+  private OutgoingMessage outgoing = new OutgoingMessage();
+
+  /** What follows it. */
+  private OutgoingMessage queued = new OutgoingMessage();
+
   private final IncomingMessage incoming = new IncomingMessage();
   private final PairConnection<ByteSink> out = new PairConnection<>();
   private final PairConnection<ByteSource> in = new PairConnection<>();
@@ -50,13 +54,29 @@ final class StreamPair implements Pair, Progress.Send {
   @Override
   public void send(HostTensor tensor) {
     if (!outgoing.isDone()) {
-      progress.await(outgoing::isDone);
+      progress.await(() -> outgoing.isDone());
     }
     if (sink == null && out.begin()) {
       pairs.dial(peer, out);
     }
-    outgoing.begin(new MessageHeader(pairs.current(), tensor.dtype(), tensor.count()), tensor);
+    begin(outgoing, tensor);
     progress.begin(this);
+  }
+
+  @Override
+  public void queue(HostTensor tensor) {
+    if (!queued.isDone()) {
+      progress.await(() -> queued.isDone());
+    }
+    if (outgoing.isDone()) {
+      send(tensor);
+    } else {
+      begin(queued, tensor);
+    }
+  }
+
+  private void begin(OutgoingMessage message, HostTensor tensor) {
+    message.begin(new MessageHeader(pairs.current(), tensor.dtype(), tensor.count()), tensor);
   }
 
   @Override
@@ -70,6 +90,12 @@ final class StreamPair implements Pair, Progress.Send {
       pairs.socketWait().register(sink);
     }
     boolean moved = outgoing.advance(sink);
+    if (outgoing.isDone() && !queued.isDone()) {
+      OutgoingMessage sent = outgoing;
+      outgoing = queued;
+      queued = sent;
+      moved |= outgoing.advance(sink);
+    }
     if (outgoing.isDone() && sink.drain()) {
       return Progress.State.DONE;
     }
@@ -79,6 +105,7 @@ final class StreamPair implements Pair, Progress.Send {
   @Override
   public void retract() {
     outgoing.abandon();
+    queued.abandon();
   }
 
   // What comes in.
