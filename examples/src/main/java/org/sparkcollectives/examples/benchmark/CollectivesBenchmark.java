@@ -3,6 +3,8 @@ package org.sparkcollectives.examples.benchmark;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Consumer;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkcollectives.DType;
@@ -101,6 +103,20 @@ public final class CollectivesBenchmark extends RankCommand {
           "In Spark: also measure treeAggregate and broadcast, or" + " BarrierTaskContext.barrier.")
   private boolean compare;
 
+  @Option(
+      names = "--cold",
+      paramLabel = "CALLS",
+      description =
+          "With --processes: start a fresh JVM for each rank, let it call that many all-reduces of"
+              + " 4 B, and print the processor time that it has used by then, such as --cold 1000.")
+  private Integer cold;
+
+  @Option(
+      names = "--java-option",
+      paramLabel = "OPTION",
+      description = "With --cold: an option for these JVMs; may be repeated.")
+  private List<String> javaOptions = new ArrayList<>();
+
   @Option(names = "--json", paramLabel = "FILE", description = "Write the results as JSON, too.")
   private Path json;
 
@@ -122,12 +138,28 @@ public final class CollectivesBenchmark extends RankCommand {
 
   @Override
   public Integer call() throws Exception {
+    if (cold != null) {
+      measureColdStart();
+      return 0;
+    }
+    require(javaOptions.isEmpty(), "--java-option is for --cold");
     Plan plan = plan();
     requireBaseline(plan);
     Ranks ranks = place(DEFAULT_RANKS);
     check(settings()::check);
     check(() -> plan.check(ranks.size()));
     return run(ranks, plan) ? 0 : 1;
+  }
+
+  private void measureColdStart() throws Exception {
+    require(cold >= 1, "--cold must be 1 or more");
+    require(
+        forksProcesses() && threads() == 1,
+        "--cold needs --processes, and one rank in each: leave out --threads and --join");
+    check(settings()::check);
+    // Refuses what else does not fit.
+    place(DEFAULT_RANKS);
+    new ColdStart(processes(), cold, settings(), javaOptions).run(out());
   }
 
   private void requireBaseline(Plan plan) {

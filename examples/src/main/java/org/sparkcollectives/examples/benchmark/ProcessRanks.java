@@ -80,18 +80,25 @@ record ProcessRanks(
   }
 
   private Process fork(int port, int number) throws IOException {
-    List<String> words = new ArrayList<>();
-    words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-    ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
-        .filter(option -> !option.startsWith("-javaagent") && !option.startsWith("-agentlib"))
-        .forEach(words::add);
-    words.addAll(List.of("-cp", classPath(), BenchmarkProcess.class.getName()));
+    List<String> words = java();
+    words.add(BenchmarkProcess.class.getName());
     words.addAll(List.of(String.valueOf(port), String.valueOf(number), command.getName()));
     words.addAll(arguments);
     return new ProcessBuilder(words)
         .redirectOutput(Redirect.INHERIT)
         .redirectError(Redirect.INHERIT)
         .start();
+  }
+
+  /** Returns the command that starts a JVM with this one's options and class path. */
+  static List<String> java() {
+    List<String> words = new ArrayList<>();
+    words.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+        .filter(option -> !option.startsWith("-javaagent") && !option.startsWith("-agentlib"))
+        .forEach(words::add);
+    words.addAll(List.of("-cp", classPath()));
+    return words;
   }
 
   /** Returns this JVM's class path, and the jars that spark-submit loaded besides. */

@@ -109,6 +109,11 @@ abstract class RankCommand implements Callable<Integer> {
     return processes == null && threads == null && join == null;
   }
 
+  /** Returns whether the ranks are in JVMs that this command forks. */
+  boolean forksProcesses() {
+    return processes != null && join == null;
+  }
+
   /** Returns the number of ranks that was asked for in Spark; null for none in particular. */
   Integer ranks() {
     return ranks;
