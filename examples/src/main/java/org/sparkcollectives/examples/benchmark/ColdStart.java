@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.TcpStore;
 import org.sparkcollectives.store.TcpStoreServer;
@@ -45,21 +44,23 @@ record ColdStart(int ranks, int calls, GroupSettings settings, List<String> opti
   /** Measures, and prints the means over the ranks. Blocks until all have ended. */
   void run(PrintStream out) throws IOException, InterruptedException {
     List<Process> processes = new ArrayList<>();
-    AtomicReference<Process> failed = new AtomicReference<>();
     try (TcpStoreServer store = TcpStore.server("127.0.0.1", 0)) {
       for (int rank = 0; rank < ranks; rank++) {
         Process process = fork(store.port(), rank);
         processes.add(process);
-        process.onExit().thenAccept(ended -> endOthers(ended, failed, store));
+        process.onExit().thenAccept(ended -> endOthers(ended, store));
       }
       for (Process process : processes) {
         if (!process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)) {
           throw new IllegalStateException("A rank has not ended within " + PATIENCE);
         }
       }
-      if (failed.get() != null) {
-        throw new IllegalStateException(
-            "The JVM of a rank ended with status " + failed.get().exitValue() + "; see above");
+      // The callbacks above may come later than this.
+      for (Process process : processes) {
+        if (process.exitValue() != 0) {
+          throw new IllegalStateException(
+              "The JVM of a rank ended with status " + process.exitValue() + "; see above");
+        }
       }
       print(store, out);
     } finally {
@@ -68,9 +69,8 @@ record ColdStart(int ranks, int calls, GroupSettings settings, List<String> opti
   }
 
   /** Ends the waits of the other ranks if this one has failed. */
-  private static void endOthers(
-      Process ended, AtomicReference<Process> failed, TcpStoreServer store) {
-    if (ended.exitValue() != 0 && failed.compareAndSet(null, ended)) {
+  private static void endOthers(Process ended, TcpStoreServer store) {
+    if (ended.exitValue() != 0) {
       store.close();
     }
   }
