@@ -27,17 +27,17 @@ public final class ProcessGroups {
 
   /**
    * Returns a rank of a group whose members are chosen later, and may change, in a plain process.
-   * Waits for nobody, and calls nothing of the store.
+   * Returns at once, without a request to the store.
    *
    * <p>A JVM may hold any number of ranks. The store is used until the group is closed, and stays
    * open then.
    *
-   * @param store one that all that may become members see; its keys of the group stay there
+   * @param store one that every possible member can reach; the group's keys are not removed
    * @param rank 0 to {@code size - 1}: what {@link ProcessGroup#rank} returns until the first
-   *     change, and the order of members that are given in none
+   *     change; it also orders members that are given as a set
    * @param size what {@link ProcessGroup#size} returns until the first change
-   * @param options alike on all ranks, with a {@link GroupOptions#withName name} if other groups
-   *     are made over this store in this way; they name no ranks
+   * @param options the same on all ranks; give a {@link GroupOptions#withName name} if you make
+   *     several such groups over this store; {@code withRanks} is refused
    */
   public static ReconfigurableGroup reconfigurable(
       Store store, int rank, int size, GroupOptions options) {

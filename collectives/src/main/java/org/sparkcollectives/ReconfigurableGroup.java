@@ -14,10 +14,10 @@ import org.sparkcollectives.store.Store;
  * first {@link #reconfigure} it has the rank and the size that it was made with, and no group:
  * operations throw {@link IllegalStateException}.
  *
- * <p><b>How to change the members</b>: each rank makes its {@link #handle()} known to the others,
- * by means of its own, such as a store. All that are to be members call {@link #reconfigure} with
- * the same number and the same handles. Ranks that are left out do nothing: their groups end when
- * others leave them.
+ * <p><b>How to change the members</b>: each rank passes its {@link #handle()} to the others, which the
+ * library does not do: use a store, or a collective of another group. All that are to be members
+ * call {@link #reconfigure} with the same number and the same handles. Ranks that are left out do
+ * nothing: their groups end when others leave them.
  *
  * <p><b>What a change does</b>. Each successful one makes a new group, named {@link #name()} and
  * {@code /reconfigured-} and the number. It is a world of its own: global ranks are its ranks,
@@ -46,9 +46,9 @@ import org.sparkcollectives.store.Store;
 public interface ReconfigurableGroup extends ProcessGroup {
 
   /**
-   * Returns what names this member in the next {@link #reconfigure}: an opaque text without blanks,
-   * different for each member, which changes with each successful {@code reconfigure}. Does not
-   * block; may be called at any time.
+   * Returns the handle that identifies this member in the next {@link #reconfigure}: an opaque
+   * string without spaces, different for each member, which changes with each successful {@code
+   * reconfigure}. Does not block; may be called at any time.
    */
   String handle();
 
@@ -58,11 +58,12 @@ public interface ReconfigurableGroup extends ProcessGroup {
    * Store#timeout()} at the most, whichever is smaller; wakes when the rank is killed and by {@link
    * #close()} and {@link #abort}.
    *
-   * <p>If it throws, rank, size and group are as before, and the handle still holds: call it again,
-   * with another number and without the rank that the exception names. The other members are told,
-   * and throw, too.
+   * <p>If it throws, rank, size and group are as before, and the handle still holds. The other
+   * members are told, and throw, too. They may be told of different ranks if several did not come:
+   * let one rank decide who is in the next list, and call it again with another number.
    *
-   * @param uuid a number that was never used before over the store with this {@link #name()}
+   * @param uuid a number for this change, which was not used before over the store with this {@link
+   *     #name()}, not even by an attempt that failed; counting up is enough
    * @param handles one for each member; their order is that of the new ranks
    * @throws IllegalArgumentException if there is no handle, if one is malformed, there twice, or
    *     this rank's own is missing; if the number was used before, or another member gives other

@@ -178,14 +178,13 @@ public final class SparkCollectives {
   /**
    * Returns the reconfigurable group of the current barrier task, whose members are chosen by
    * {@link ReconfigurableGroup#reconfigure}, among the tasks of the stage. Until then its rank is
-   * the partition, and its size the number of tasks. It is apart from {@link #world}, which ranks
-   * may use to exchange their handles.
+   * the partition, and its size the number of tasks. It is independent of {@link #world},
+   * whose store and collectives may carry the handles.
    *
    * <p>Waits for no other task: the first call of a task blocks for a round trip to the driver.
    * Later calls return the same group, whatever their options, even after it was closed. The group
-   * is closed when the task ends, and aborted when it fails. Where Spark fails the whole stage when
-   * one of its tasks fails, as it does with barrier stages, a change of members is for ranks that
-   * are stuck, or that others no longer need.
+   * is closed when the task ends, and aborted when it fails. Spark fails all tasks of a barrier
+   * stage when one fails, so a change helps only with ranks that are stuck or no longer needed.
    *
    * @throws IllegalStateException outside a barrier task, or if the driver has no store (neither
    *     {@code spark.plugins} nor {@link #install})

@@ -7,8 +7,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
 /**
  * Ring all-gather: each part travels once around the ring. The parts may differ in size.
  *
- * <p>Steps: n-1, each of as many messages as a part has pieces. Bytes sent by each rank: all parts
- * but one.
+ * <p>Steps: n-1; large parts go in two messages. Bytes sent by each rank: all parts but one.
  */
 final class RingAllGather implements MessageAlgorithm<Call.AllGather> {
 

@@ -8,8 +8,8 @@ import org.sparkcollectives.spi.tensor.HostTensor;
 /**
  * Ring all-reduce (Patarasuk and Yuan, 2009): reduce-scatter around the ring, then all-gather.
  *
- * <p>Steps: 2(n-1), each of as many messages as a chunk has pieces. Bytes sent by each rank:
- * 2(n-1)/n of the tensor.
+ * <p>Steps: 2(n-1); large chunks go in two messages. Bytes sent by each rank: 2(n-1)/n of the
+ * tensor.
  */
 final class RingAllReduce implements MessageAlgorithm<Call.AllReduce> {
 
