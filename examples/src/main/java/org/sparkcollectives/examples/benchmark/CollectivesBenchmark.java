@@ -5,6 +5,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.apache.spark.api.java.JavaSparkContext;
 import org.sparkcollectives.DType;
@@ -27,6 +28,10 @@ import picocli.CommandLine.Option;
 public final class CollectivesBenchmark extends RankCommand {
 
   private static final int DEFAULT_RANKS = 4;
+
+  /** The options that go with {@code --cold}. */
+  private static final Set<String> COLD_OPTIONS =
+      Set.of("--cold", "--java-option", "--processes", "--threads", "--transports", "--set");
 
   @Option(
       names = "--operation",
@@ -156,6 +161,7 @@ public final class CollectivesBenchmark extends RankCommand {
     require(
         forksProcesses() && threads() == 1,
         "--cold needs --processes, and one rank in each: leave out --threads and --join");
+    requireOnly("--cold measures all-reduces of 4 B", COLD_OPTIONS);
     check(settings()::check);
     // Refuses what else does not fit.
     place(DEFAULT_RANKS);

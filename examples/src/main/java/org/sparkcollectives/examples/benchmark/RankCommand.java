@@ -6,10 +6,12 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import org.sparkcollectives.config.TimeString;
 import picocli.CommandLine;
+import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
@@ -107,6 +109,15 @@ abstract class RankCommand implements Callable<Integer> {
   /** Returns whether the ranks are tasks of Spark. */
   boolean usesSpark() {
     return processes == null && threads == null && join == null;
+  }
+
+  /** Refuses options that were given and are none of these. */
+  void requireOnly(String reason, Set<String> names) {
+    spec.commandLine().getParseResult().matchedOptions().stream()
+        .map(OptionSpec::longestName)
+        .filter(name -> !names.contains(name))
+        .findFirst()
+        .ifPresent(name -> require(false, reason + ": leave out " + name));
   }
 
   /** Returns whether the ranks are in JVMs that this command forks. */

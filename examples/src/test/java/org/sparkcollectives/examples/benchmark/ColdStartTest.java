@@ -65,6 +65,8 @@ class ColdStartTest {
         "--cold=1 --threads=2; --cold needs --processes",
         "--cold=1 --processes=2 --threads=2; --cold needs --processes",
         "--cold=1 --join=tcp://127.0.0.1:1?rank=1&world_size=2; --cold needs --processes",
+        "--cold=1 --processes=2 --json=x; --cold measures all-reduces of 4 B: leave out --json",
+        "--cold=1 --processes=2 --dtype=float64; leave out --dtype",
         "--java-option=-Xint --processes=2; --java-option is for --cold"
       })
   void whatDoesNotFitIsRefused(String options, String message) {
