@@ -9,8 +9,8 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  * Ring reduce-scatter: the sum of each part travels once around the ring, and ends where it
  * belongs. The parts may differ in size; the input is only read.
  *
- * <p>Steps: n-1; large parts go in two messages. Bytes sent by each rank: all parts but one. Scratch:
- * two of the largest part, three of parts that are not cut.
+ * <p>Steps: n-1; large parts go in two messages. Bytes sent by each rank: all parts but one.
+ * Scratch: two of the largest part, three of parts that are not cut.
  */
 final class RingReduceScatter implements MessageAlgorithm<Call.ReduceScatter> {
 
