@@ -37,7 +37,8 @@ public final class ProcessGroups {
    *     change; it also orders members that are given as a set
    * @param size what {@link ProcessGroup#size} returns until the first change
    * @param options the same on all ranks; give a {@link GroupOptions#withName name} if you make
-   *     several such groups over this store; {@code withRanks} is refused
+   *     several such groups over this store, one that no other group over it has, nor begins its
+   *     own with; {@code withRanks} is refused
    */
   public static ReconfigurableGroup reconfigurable(
       Store store, int rank, int size, GroupOptions options) {

@@ -14,10 +14,10 @@ import org.sparkcollectives.store.Store;
  * first {@link #reconfigure} it has the rank and the size that it was made with, and no group:
  * operations throw {@link IllegalStateException}.
  *
- * <p><b>How to change the members</b>: each rank passes its {@link #handle()} to the others, which the
- * library does not do: use a store, or a collective of another group. All that are to be members
- * call {@link #reconfigure} with the same number and the same handles. Ranks that are left out do
- * nothing: their groups end when others leave them.
+ * <p><b>How to change the members</b>: each rank passes its {@link #handle()} to the others, which
+ * the library does not do: use a store, or a collective of another group. All that are to be
+ * members call {@link #reconfigure} with the same number and the same handles. Ranks that are left
+ * out do nothing: their groups end when others leave them.
  *
  * <p><b>What a change does</b>. Each successful one makes a new group, named {@link #name()} and
  * {@code /reconfigured-} and the number. It is a world of its own: global ranks are its ranks,
@@ -58,9 +58,12 @@ public interface ReconfigurableGroup extends ProcessGroup {
    * Store#timeout()} at the most, whichever is smaller; wakes when the rank is killed and by {@link
    * #close()} and {@link #abort}.
    *
-   * <p>If it throws, rank, size and group are as before, and the handle still holds. The other
-   * members are told, and throw, too. They may be told of different ranks if several did not come:
-   * let one rank decide who is in the next list, and call it again with another number.
+   * <p>If it throws, rank, size and group are as before, and the handle still holds; after {@link
+   * #abort} the group has failed. Other members that wait are told, and throw, too, unless all had
+   * met by then: they return, and their new group fails. They may be told of different ranks if
+   * several did not come: let one rank decide who is in the next list, and call it again with
+   * another number. A member whose arguments are refused at once, or whose task has ended, is
+   * missed at the end of the timeout.
    *
    * @param uuid a number for this change, which was not used before over the store with this {@link
    *     #name()}, not even by an attempt that failed; counting up is enough

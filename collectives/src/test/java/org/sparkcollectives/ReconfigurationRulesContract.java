@@ -69,7 +69,11 @@ interface ReconfigurationRulesContract extends ReconfigurableRanks {
   }
 
   private static void refuses(Member me, List<String> handles, String... parts) {
-    assertThatThrownBy(() -> me.reconfigure(2, handles))
+    refuses(me, 2, handles, parts);
+  }
+
+  private static void refuses(Member me, long uuid, List<String> handles, String... parts) {
+    assertThatThrownBy(() -> me.reconfigure(uuid, handles))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContainingAll(parts);
   }
@@ -105,6 +109,62 @@ interface ReconfigurationRulesContract extends ReconfigurableRanks {
                       assertThat(e)
                           .isInstanceOf(PeerFailedException.class)
                           .hasMessageContaining("differ between members"));
+          me.together(2);
+          me.sums();
+          return null;
+        });
+  }
+
+  @Test
+  default void aMemberWithItsRankInAnotherListIsNotTakenForAnother() {
+    members(
+        3,
+        me -> {
+          List<String> handles = new ArrayList<>(me.collect("of all"));
+          if (me.rank() == 2) {
+            Collections.rotate(handles, 1);
+          }
+          assertThatThrownBy(() -> me.reconfigure(1, handles))
+              .isNotInstanceOf(GroupAbortedException.class)
+              .satisfiesAnyOf(
+                  e -> assertThat(e).hasMessageContaining("differ between members"),
+                  e -> assertThat(e).hasMessageContaining("uuid 1 was already used"));
+          me.together(2);
+          me.sums();
+          return null;
+        });
+  }
+
+  @Test
+  default void aMistakenCallIsToldToThoseThatWaitAndBlamesNoneOfThem() {
+    members(
+        3,
+        me -> {
+          List<String> handles = me.collect("of all");
+          if (me.rank() == 2) {
+            // Rank 0 has come.
+            me.store().withPrefix(me.group().name()).get("reconfigure/1/claimed");
+            refuses(me, 1, List.of(me.group().handle()), "uuid 1 was already used");
+          } else {
+            assertThatThrownBy(() -> me.reconfigure(1, handles))
+                .isInstanceOf(PeerFailedException.class)
+                .hasMessageContaining("uuid 1 was already used");
+          }
+          me.together(2);
+          me.sums();
+          return null;
+        });
+  }
+
+  @Test
+  default void aMemberWithAnOldAndANewHandleIsOne() {
+    members(
+        2,
+        me -> {
+          List<String> before = me.collect("before");
+          me.reconfigure(1, before);
+          List<String> both = List.of(me.group().handle(), before.get(me.rank()));
+          refuses(me, both, "Reconfigure handles must be unique", "collect them anew");
           me.together(2);
           me.sums();
           return null;

@@ -178,8 +178,8 @@ public final class SparkCollectives {
   /**
    * Returns the reconfigurable group of the current barrier task, whose members are chosen by
    * {@link ReconfigurableGroup#reconfigure}, among the tasks of the stage. Until then its rank is
-   * the partition, and its size the number of tasks. It is independent of {@link #world},
-   * whose store and collectives may carry the handles.
+   * the partition, and its size the number of tasks. It is independent of {@link #world}, whose
+   * store and collectives may carry the handles.
    *
    * <p>Waits for no other task: the first call of a task blocks for a round trip to the driver.
    * Later calls return the same group, whatever their options, even after it was closed. The group

@@ -37,7 +37,9 @@ final class ReconfigurableRank extends ForwardingGroup implements Reconfigurable
   private final GroupOptions options;
   private final Runnable afterClose;
   private final BackgroundCalls closing;
-  private final List<Consumer<ProcessGroup>> lasting = new ArrayList<>();
+  private final List<Consumer<FlightRecord>> hooks = new ArrayList<>();
+  private Boolean nanCheck;
+  private boolean timing;
   private volatile State state;
   private Reconfiguration underWay;
   private boolean closed;
@@ -104,12 +106,17 @@ final class ReconfigurableRank extends ForwardingGroup implements Reconfigurable
     try {
       RankGroup made = change.make(members, self, arguments, options, timeout);
       ProcessGroup group = RankProcessGroup.owning(made);
-      ReconfigureHandle next = self.in(uuid, group.rank());
-      RuntimeException late = replace(change, new State(next, group.size(), group));
-      if (late != null) {
-        group.abort(late);
+      ProcessGroup before = state.group();
+      try {
+        replace(change, new State(self.in(uuid, group.rank()), group.size(), group));
+      } catch (RuntimeException | Error e) {
+        group.abort(e);
         group.close();
-        throw late;
+        throw e;
+      }
+      // Others may still be in it, or gone: nobody waits for its end.
+      if (before != null && !closing.run(before::close)) {
+        before.close();
       }
     } finally {
       synchronized (this) {
@@ -130,32 +137,22 @@ final class ReconfigurableRank extends ForwardingGroup implements Reconfigurable
   }
 
   /**
-   * Puts a new group in the place of the present one, unless the change was ended meanwhile; then
-   * returns why.
+   * Puts a new group in the place of the present one.
+   *
+   * @throws RuntimeException why the change was ended meanwhile
    */
-  private synchronized RuntimeException replace(Reconfiguration change, State next) {
+  private synchronized void replace(Reconfiguration change, State next) {
     if (change.ended() != null) {
-      return change.ended();
+      throw change.ended();
     }
-    lasting.forEach(each -> each.accept(next.group()));
-    ProcessGroup before = state.group();
+    hooks.forEach(next.group()::onCompletion);
+    if (nanCheck != null) {
+      next.group().setNanCheck(nanCheck);
+    }
+    if (timing) {
+      next.group().enableTiming();
+    }
     state = next;
-    if (before != null) {
-      // Others may still be in it, or gone: nobody waits for its end.
-      if (!closing.run(before::close)) {
-        before.close();
-      }
-    }
-    return null;
-  }
-
-  /** Applies a setting to the present group and all later ones. */
-  private synchronized void last(Consumer<ProcessGroup> setting) {
-    requireNotClosed();
-    if (state.group() != null) {
-      setting.accept(state.group());
-    }
-    lasting.add(setting);
   }
 
   private void requireNotClosed() {
@@ -203,19 +200,31 @@ final class ReconfigurableRank extends ForwardingGroup implements Reconfigurable
   }
 
   @Override
-  public void onCompletion(Consumer<FlightRecord> hook) {
+  public synchronized void onCompletion(Consumer<FlightRecord> hook) {
     Objects.requireNonNull(hook, "hook");
-    last(group -> group.onCompletion(hook));
+    requireNotClosed();
+    if (state.group() != null) {
+      state.group().onCompletion(hook);
+    }
+    hooks.add(hook);
   }
 
   @Override
-  public void setNanCheck(boolean enabled) {
-    last(group -> group.setNanCheck(enabled));
+  public synchronized void setNanCheck(boolean enabled) {
+    requireNotClosed();
+    if (state.group() != null) {
+      state.group().setNanCheck(enabled);
+    }
+    nanCheck = enabled;
   }
 
   @Override
-  public void enableTiming() {
-    last(ProcessGroup::enableTiming);
+  public synchronized void enableTiming() {
+    requireNotClosed();
+    if (state.group() != null) {
+      state.group().enableTiming();
+    }
+    timing = true;
   }
 
   @Override

@@ -103,6 +103,9 @@ final class Reconfiguration {
       }
       tellOthers(rank, thrown, agreed);
       throw thrown;
+    } catch (Error e) {
+      tellOthers(rank, e, agreed);
+      throw e;
     }
   }
 
@@ -167,11 +170,12 @@ final class Reconfiguration {
   /**
    * Tells the others that this rank will not be in the group. Blocks for a few calls of the store.
    */
-  private void tellOthers(int rank, RuntimeException thrown, boolean agreed) {
+  private void tellOthers(int rank, Throwable thrown, boolean agreed) {
     if (thrown instanceof PeerFailedException) {
       return; // That is what the others find.
     }
-    Failure failure = failure(rank, thrown);
+    // Its place in its own list is nobody's in the list that the others agree on.
+    Failure failure = failure(agreed ? rank : -1, thrown);
     Store keys = Deadline.after(TELLING).bound(assembly.store()).withPrefix(name());
     try {
       if (!FailedRendezvous.publish(keys, failure) && agreed) {
@@ -182,7 +186,7 @@ final class Reconfiguration {
     }
   }
 
-  private Failure failure(int rank, RuntimeException thrown) {
+  private Failure failure(int rank, Throwable thrown) {
     if (thrown instanceof CollectiveTimeoutException late && late.missingRanks().length > 0) {
       RankLocation missing = new RankLocation(late.missingRanks()[0], "unknown", "unknown", -1);
       return new Failure(Failure.Kind.TIMEOUT, missing, OPERATION, -1, thrown.getMessage());
@@ -194,7 +198,7 @@ final class Reconfiguration {
     return self.failure(kind(thrown), OPERATION, -1, thrown);
   }
 
-  private Failure.Kind kind(RuntimeException thrown) {
+  private Failure.Kind kind(Throwable thrown) {
     if (assembly.context().isKilled()) {
       return Failure.Kind.KILLED;
     }
@@ -212,7 +216,7 @@ final class Reconfiguration {
             + rank
             + " was aborted: "
             + cause.getMessage()
-            + ". The group is as before; reconfigure again, with another uuid",
+            + ". Reconfigure again, with another uuid",
         cause);
   }
 }

@@ -1,8 +1,9 @@
 package org.sparkcollectives.internal.group;
 
 import java.util.Collection;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /** Refuses handles from which no group can be made, in c10d's words and with what to do. */
@@ -38,8 +39,18 @@ final class ReconfigureArguments {
           "Reconfigure requires at least one handle", "give those of all members, and this rank's");
     }
     List<ReconfigureHandle> members = handles.stream().map(this::parse).toList();
-    if (new HashSet<>(members).size() < members.size()) {
-      throw refused("Reconfigure handles must be unique", "each member is one rank, in " + handles);
+    Map<String, ReconfigureHandle> unique = new HashMap<>();
+    for (ReconfigureHandle each : members) {
+      ReconfigureHandle other = unique.put(each.first() + ":" + each.incarnation(), each);
+      if (other != null) {
+        throw refused(
+            "Reconfigure handles must be unique",
+            other
+                + " and "
+                + each
+                + " are one member, which is one rank. A handle changes with each reconfigure:"
+                + " collect them anew");
+      }
     }
     if (!members.contains(self)) {
       throw refused(

@@ -105,7 +105,9 @@ final class StoreClients {
     StoreSession session = session(id, stage.keyPrefix());
     String scope = CheckpointScopes.scope(joins.call(), stage);
     clients.put(id, new Client(stage, sender, scope, session, joins, new HashMap<>()));
-    endedTasks.joins(stage, joins.group());
+    if (!joins.group().isEmpty()) {
+      endedTasks.joins(stage, joins.group());
+    }
   }
 
   /**

@@ -1,6 +1,7 @@
 package org.sparkcollectives.spark.internal.executor;
 
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.BarrierTaskContext;
 import org.apache.spark.SparkEnv;
@@ -20,6 +21,12 @@ public final class TaskWorlds {
 
   /** By task attempt. */
   private static final Map<Long, ReconfigurableGroup> RECONFIGURABLE = new ConcurrentHashMap<>();
+
+  /** The call of {@code BarrierStage} that each task belongs to, by task attempt. */
+  private static final Map<Long, String> CALLS = new ConcurrentHashMap<>();
+
+  /** The task attempts whose failure aborts their groups. */
+  private static final Set<Long> WATCHED = ConcurrentHashMap.newKeySet();
 
   private TaskWorlds() {}
 
@@ -64,9 +71,8 @@ public final class TaskWorlds {
       RankTuning tuning,
       GroupOptions options,
       String call) {
-    // Spark calls this listener after those that the join adds: the driver must have been sent the
-    // exception before other ranks fail because of it, and Spark kills this task because of them.
-    task.addTaskFailureListener(abort(WORLDS));
+    abortIfItFails(task);
+    CALLS.putIfAbsent(task.taskAttemptId(), call);
     ProcessGroup world = WorldGroup.join(task, SparkEnv.get(), settings, tuning, options, call);
     keep(task, world, WORLDS);
     return world;
@@ -87,9 +93,10 @@ public final class TaskWorlds {
     if (there != null) {
       return there;
     }
-    task.addTaskFailureListener(abort(RECONFIGURABLE));
+    abortIfItFails(task);
+    String call = CALLS.getOrDefault(task.taskAttemptId(), "");
     ReconfigurableGroup group =
-        WorldGroup.reconfigurable(task, SparkEnv.get(), settings, tuning, options);
+        WorldGroup.reconfigurable(task, SparkEnv.get(), settings, tuning, options, call);
     keep(task, group, RECONFIGURABLE);
     return group;
   }
@@ -105,12 +112,31 @@ public final class TaskWorlds {
     task.addTaskCompletionListener(onEnd);
   }
 
-  private static TaskFailureListener abort(Map<Long, ? extends ProcessGroup> groups) {
-    return (failed, cause) -> {
-      ProcessGroup group = groups.get(failed.taskAttemptId());
-      if (group != null) {
-        group.abort(cause);
-      }
-    };
+  /** Makes a failure of a task abort its groups, those that it has by then. */
+  private static void abortIfItFails(BarrierTaskContext task) {
+    if (!WATCHED.add(task.taskAttemptId())) {
+      return;
+    }
+    TaskCompletionListener forget =
+        ended -> {
+          WATCHED.remove(ended.taskAttemptId());
+          CALLS.remove(ended.taskAttemptId());
+        };
+    task.addTaskCompletionListener(forget);
+    // Spark calls this listener after those that are added later: the driver must have been sent
+    // the exception before other ranks fail because of it, and Spark kills this task because of
+    // them.
+    TaskFailureListener abort =
+        (failed, cause) -> {
+          abort(WORLDS.get(failed.taskAttemptId()), cause);
+          abort(RECONFIGURABLE.get(failed.taskAttemptId()), cause);
+        };
+    task.addTaskFailureListener(abort);
+  }
+
+  private static void abort(ProcessGroup group, Throwable cause) {
+    if (group != null) {
+      group.abort(cause);
+    }
   }
 }

@@ -59,6 +59,7 @@ final class WorldGroup {
   /**
    * Returns the task's rank of a group whose members are chosen later. Blocks for a round trip.
    *
+   * @param call the call of {@code BarrierStage} that the task belongs to, or an empty text
    * @throws IllegalStateException if the driver has no store
    */
   static ReconfigurableGroup reconfigurable(
@@ -66,13 +67,14 @@ final class WorldGroup {
       SparkEnv env,
       Configuration settings,
       RankTuning tuning,
-      GroupOptions options) {
+      GroupOptions options,
+      String call) {
     StageAttempt stage = new StageAttempt(task.stageId(), task.stageAttemptNumber());
     GroupOptions named =
         options.name().isEmpty()
             ? options.withName(env.conf().getAppId() + "/" + stage + "/reconfigurable")
             : options;
-    JoinRequest request = new JoinRequest(stage, "", named.name(), ifLost(task, env, named));
+    JoinRequest request = new JoinRequest(stage, call, "", ifLost(task, env, named));
     DriverStoreClient store =
         DriverStoreClient.connect(env, request, settings.get(StoreConfiguration.TIMEOUT));
     if (store == null) {

@@ -7,7 +7,7 @@ import org.sparkcollectives.Failure;
  *
  * @param stage the attempt that its task belongs to
  * @param call the call of {@code BarrierStage} that the stage belongs to, or an empty text
- * @param group the name of the world group
+ * @param group the name of the world group; an empty text for a group that does not meet now
  * @param ifLost the failure that is reported to the other ranks if this one's process is lost
  *     before they have met
  */
