@@ -14,10 +14,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  */
 final class HalvingDoublingAllReduce implements MessageAlgorithm<Call.AllReduce> {
 
-  /**
-   * What the sockets of a connection hold, about: a step that sends no more keeps the link busy
-   * while the next one begins.
-   */
+  /** A step that sends no more is not charged: the sockets of a connection hold about as much. */
   private static final long BUFFERED_BYTES = 1 << 20;
 
   private final Scratch scratch;
@@ -52,10 +49,10 @@ final class HalvingDoublingAllReduce implements MessageAlgorithm<Call.AllReduce>
   }
 
   /**
-   * Returns the bytes that a link could carry while it is idle: between large steps, each of which
-   * begins when the one before has come to its end, with another peer, over a connection that has
-   * rested. A quarter of what they send: between 4 and 8 hosts with 200 Mbit/s to 1 Gbit/s, 8 and
-   * 16 MiB used 50 to 85 % of the links, those of a ring 90 to 96 %.
+   * Returns the bytes that a link could carry while it is idle between large steps, each of which
+   * begins when the one before has come to its end, with another peer. Charged with a quarter of
+   * what they send: between 4 and 8 hosts with 200 Mbit/s and 1 Gbit/s, 8 and 16 MiB used 50 to 99
+   * % of the links, those of a ring 90 to 96 %.
    */
   private static long idle(int p, Shape shape) {
     long idle = 0;

@@ -60,7 +60,7 @@ final class RingAllReduce implements MessageAlgorithm<Call.AllReduce> {
     private final Chunks[] contributions;
     private final Chunks[] results;
 
-    /** What was received last. */
+    /** The sum that was received last, of each piece. */
     private final HostTensor[] sums;
 
     Steps(Peers peers, Call.AllReduce call, RingPipeline pipeline) {

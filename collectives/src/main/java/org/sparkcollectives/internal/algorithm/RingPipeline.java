@@ -17,7 +17,10 @@ record RingPipeline(int pieces) {
   /** Smaller chunks go as a whole: each message costs a system call on both sides. */
   static final long SMALLEST_CUT_BYTES = 256 * 1024;
 
-  /** What a ring sends and receives. */
+  /** As many as {@link Pair#queue} takes without a wait in which nothing is received. */
+  private static final int MOST_AHEAD = 2;
+
+  /** The content of a ring's messages. */
   interface Steps {
 
     /** Returns what a step sends. It was received one step before. */
@@ -62,10 +65,10 @@ record RingPipeline(int pieces) {
     Pair next = peers.next();
     Pair previous = peers.previous();
     int messages = count * pieces;
+    int ahead = Math.min(pieces, MOST_AHEAD);
     int sent = 0;
     for (int received = 0; received < messages; received++) {
-      // As far ahead as what was received allows.
-      for (; sent < Math.min(messages, received + pieces); sent++) {
+      for (; sent < Math.min(messages, received + ahead); sent++) {
         next.queue(steps.outgoing(sent / pieces, sent % pieces));
       }
       steps.receive(previous, received / pieces, received % pieces);

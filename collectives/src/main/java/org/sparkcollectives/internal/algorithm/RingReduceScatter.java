@@ -54,7 +54,7 @@ final class RingReduceScatter implements MessageAlgorithm<Call.ReduceScatter> {
     private final boolean addsUpInOutput;
     private final HostTensor[] memory;
 
-    /** What was received last. */
+    /** The sum that was received last, of each piece. */
     private final HostTensor[] sums;
 
     Steps(Peers peers, Call.ReduceScatter call, RingPipeline pipeline) {

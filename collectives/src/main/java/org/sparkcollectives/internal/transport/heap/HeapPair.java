@@ -26,7 +26,7 @@ public final class HeapPair implements Pair {
   /** The message on its way out; null if there is none. */
   private Sending sending;
 
-  /** What follows it; null if nothing does. */
+  /** The message behind it; null if there is none. */
   private Sending queued;
 
   /**

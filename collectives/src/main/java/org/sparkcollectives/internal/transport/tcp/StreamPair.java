@@ -26,7 +26,7 @@ final class StreamPair implements Pair, Progress.Send {
   private final Progress progress;
   private OutgoingMessage outgoing = new OutgoingMessage();
 
-  /** What follows it. */
+  /** The message behind {@link #outgoing}. */
   private OutgoingMessage queued = new OutgoingMessage();
 
   private final IncomingMessage incoming = new IncomingMessage();
