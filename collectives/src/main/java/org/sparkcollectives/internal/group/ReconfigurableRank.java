@@ -270,8 +270,8 @@ final class ReconfigurableRank extends ForwardingGroup implements Reconfigurable
     }
     RunAll.of(
         () -> {
-          if (change != null) {
-            change.await();
+          if (change != null && !change.await(closeLimit())) {
+            LOG.warn("{} is closed while another thread is still in reconfigure", this);
           }
         },
         () -> {
@@ -283,8 +283,12 @@ final class ReconfigurableRank extends ForwardingGroup implements Reconfigurable
         afterClose);
   }
 
+  private Duration closeLimit() {
+    return timeout().plus(REST_OF_CLOSE);
+  }
+
   private void awaitGroupsBefore() {
-    if (!closing.await(timeout().plus(REST_OF_CLOSE))) {
+    if (!closing.await(closeLimit())) {
       LOG.warn("{} is closed while a group before its last one still closes", this);
     }
   }

@@ -9,7 +9,9 @@ import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveException;
@@ -162,9 +164,18 @@ final class Reconfiguration {
     done.complete(null);
   }
 
-  /** Waits until the attempt's thread is done with it; an interrupt does not end the wait. */
-  void await() {
-    done.join();
+  /**
+   * Waits until the attempt's thread is done with it; an interrupt does not end the wait.
+   *
+   * @return false if it is not done within {@code limit}
+   */
+  boolean await(Duration limit) {
+    try {
+      done.copy().orTimeout(limit.toNanos(), TimeUnit.NANOSECONDS).join();
+      return true;
+    } catch (CompletionException e) {
+      return false;
+    }
   }
 
   /**

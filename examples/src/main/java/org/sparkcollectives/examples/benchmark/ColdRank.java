@@ -26,7 +26,7 @@ import org.sparkcollectives.store.TcpStore;
  */
 final class ColdRank {
 
-  /** What is reported behind the milestones: compiler threads' nanoseconds, and loaded classes. */
+  /** The figures behind the milestones: the compiler threads' nanoseconds, and loaded classes. */
   static final int TOTALS = 2;
 
   private ColdRank() {}

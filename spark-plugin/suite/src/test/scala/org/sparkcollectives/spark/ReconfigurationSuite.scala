@@ -88,7 +88,7 @@ class ReconfigurationSuite extends AnyFunSuite with LocalCluster {
   }
 }
 
-/** What the tasks do. Apart from the suite, so that no task carries it along. */
+/** The code of the tasks, in an object of its own so that they do not carry the suite along. */
 object Reconfigurations {
 
   /** Returns the handles of all ranks, by partition. */

@@ -1,7 +1,6 @@
 package org.sparkcollectives.spark.internal.executor;
 
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.BarrierTaskContext;
 import org.apache.spark.SparkEnv;
@@ -22,11 +21,11 @@ public final class TaskWorlds {
   /** By task attempt. */
   private static final Map<Long, ReconfigurableGroup> RECONFIGURABLE = new ConcurrentHashMap<>();
 
-  /** The call of {@code BarrierStage} that each task belongs to, by task attempt. */
+  /**
+   * The call of {@code BarrierStage}, or an empty text, of each task whose failure aborts its
+   * groups, by task attempt.
+   */
   private static final Map<Long, String> CALLS = new ConcurrentHashMap<>();
-
-  /** The task attempts whose failure aborts their groups. */
-  private static final Set<Long> WATCHED = ConcurrentHashMap.newKeySet();
 
   private TaskWorlds() {}
 
@@ -71,8 +70,7 @@ public final class TaskWorlds {
       RankTuning tuning,
       GroupOptions options,
       String call) {
-    abortIfItFails(task);
-    CALLS.putIfAbsent(task.taskAttemptId(), call);
+    abortIfItFails(task, call);
     ProcessGroup world = WorldGroup.join(task, SparkEnv.get(), settings, tuning, options, call);
     keep(task, world, WORLDS);
     return world;
@@ -93,8 +91,8 @@ public final class TaskWorlds {
     if (there != null) {
       return there;
     }
-    abortIfItFails(task);
-    String call = CALLS.getOrDefault(task.taskAttemptId(), "");
+    abortIfItFails(task, "");
+    String call = CALLS.get(task.taskAttemptId());
     ReconfigurableGroup group =
         WorldGroup.reconfigurable(task, SparkEnv.get(), settings, tuning, options, call);
     keep(task, group, RECONFIGURABLE);
@@ -112,16 +110,17 @@ public final class TaskWorlds {
     task.addTaskCompletionListener(onEnd);
   }
 
-  /** Makes a failure of a task abort its groups, those that it has by then. */
-  private static void abortIfItFails(BarrierTaskContext task) {
-    if (!WATCHED.add(task.taskAttemptId())) {
+  /**
+   * Makes a failure of a task abort its groups, those that it has by then.
+   *
+   * @param call counts if this is the first call for the task: {@code BarrierStage} joins the world
+   *     before the task's own code runs
+   */
+  private static void abortIfItFails(BarrierTaskContext task, String call) {
+    if (CALLS.putIfAbsent(task.taskAttemptId(), call) != null) {
       return;
     }
-    TaskCompletionListener forget =
-        ended -> {
-          WATCHED.remove(ended.taskAttemptId());
-          CALLS.remove(ended.taskAttemptId());
-        };
+    TaskCompletionListener forget = ended -> CALLS.remove(ended.taskAttemptId());
     task.addTaskCompletionListener(forget);
     // Spark calls this listener after those that are added later: the driver must have been sent
     // the exception before other ranks fail because of it, and Spark kills this task because of
