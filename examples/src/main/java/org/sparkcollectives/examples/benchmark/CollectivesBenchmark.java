@@ -36,7 +36,7 @@ public final class CollectivesBenchmark extends RankCommand {
   @Option(
       names = "--operation",
       description =
-          "One of all-reduce, reduce, broadcast, all-gather, reduce-scatter, all-to-all, gather,"
+          "One of all-reduce, reproducible-sum, reduce, broadcast, all-gather, reduce-scatter, all-to-all, gather,"
               + " scatter, send-recv (each rank to the next), barrier.")
   private Operation operation = Operation.ALL_REDUCE;
 

@@ -11,6 +11,8 @@ import java.util.stream.Collectors;
  */
 enum Operation {
   ALL_REDUCE(Part.NONE, Part.ONE, true, false),
+  /** A {@link org.sparkcollectives.reproducible.ReproducibleSum} of one term of each rank. */
+  REPRODUCIBLE_SUM(Part.ONE, Part.ONE, false, false),
   REDUCE(Part.NONE, Part.ONE, true, true),
   BROADCAST(Part.NONE, Part.ONE, false, true),
   ALL_GATHER(Part.ONE, Part.EACH, false, false),
@@ -74,7 +76,7 @@ enum Operation {
   boolean canBePrepared() {
     return switch (this) {
       case ALL_REDUCE, BROADCAST, ALL_GATHER, REDUCE_SCATTER, GATHER -> true;
-      case REDUCE, ALL_TO_ALL, SCATTER, SEND_RECV, BARRIER -> false;
+      case REPRODUCIBLE_SUM, REDUCE, ALL_TO_ALL, SCATTER, SEND_RECV, BARRIER -> false;
     };
   }
 
@@ -101,7 +103,7 @@ enum Operation {
   /** Returns the least part of the size's bytes that the busiest link must carry. */
   double busFactor(int ranks) {
     return switch (this) {
-      case ALL_REDUCE -> 2.0 * (ranks - 1) / ranks;
+      case ALL_REDUCE, REPRODUCIBLE_SUM -> 2.0 * (ranks - 1) / ranks;
       case ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, GATHER, SCATTER -> (ranks - 1.0) / ranks;
       case REDUCE, BROADCAST, SEND_RECV, BARRIER -> 1;
     };

@@ -75,6 +75,11 @@ record Plan(
     if (operation == Operation.SEND_RECV && ranks < 2) {
       throw new IllegalArgumentException("send-recv needs 2 ranks or more");
     }
+    boolean isSummed = dtype == DType.FLOAT32 || dtype == DType.FLOAT64;
+    if (operation == Operation.REPRODUCIBLE_SUM && !(isSummed && reduction == ReduceOp.Kind.SUM)) {
+      throw new IllegalArgumentException(
+          "reproducible-sum is the --op SUM of --dtype FLOAT32 or FLOAT64");
+    }
     if (operation.reduces() && !reduceOp().supports(dtype)) {
       throw new IllegalArgumentException(
           "--op " + reductionLabel() + " cannot be applied to --dtype " + dtype.label());

@@ -7,6 +7,7 @@ import org.sparkcollectives.PersistentCollective;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.Work;
+import org.sparkcollectives.reproducible.ReproducibleSum;
 
 /** One operation on tensors of one count, which all ranks run repeatedly. */
 final class Workload {
@@ -20,6 +21,9 @@ final class Workload {
   private final Tensor output;
   private final TensorContents contents;
   private final List<Tensor> parts;
+
+  /** The sum of {@link Operation#REPRODUCIBLE_SUM}; else null. */
+  private final ReproducibleSum sum;
 
   /** The operation, where it is prepared once; else null. */
   private final PersistentCollective prepared;
@@ -41,6 +45,8 @@ final class Workload {
         output == null ? null : output.slice(0, plan.operation().outputElements(count, ranks));
     this.contents = new TensorContents(plan.dtype());
     this.parts = parts();
+    this.sum =
+        plan.operation() == Operation.REPRODUCIBLE_SUM ? ReproducibleSum.ofLength(count) : null;
     this.prepared = plan.persistent() ? prepare() : null;
   }
 
@@ -80,6 +86,7 @@ final class Workload {
     }
     switch (plan.operation()) {
       case ALL_REDUCE -> group.allReduce(output, plan.reduceOp()).await();
+      case REPRODUCIBLE_SUM -> sumReproducibly();
       case REDUCE -> group.reduce(output, plan.reduceOp(), plan.root()).await();
       case BROADCAST -> group.broadcast(output, plan.root()).await();
       case ALL_GATHER -> group.allGather(output, input).await();
@@ -90,6 +97,11 @@ final class Workload {
       case SEND_RECV -> sendAndReceive();
       case BARRIER -> group.barrier().await();
     }
+  }
+
+  private void sumReproducibly() {
+    sum.clear();
+    sum.add(input).allReduce(group, output);
   }
 
   /** Sends to the next rank, and receives from the previous one. */
@@ -107,10 +119,13 @@ final class Workload {
     return (group.rank() + group.size() - 1) % group.size();
   }
 
-  /** Sets all elements to zero, which they stay however often they are summed up. */
+  /**
+   * Sets all elements to zero, which they stay however often they are summed up; but those of a
+   * reproducible sum to numbers, as it is quicker with zeros.
+   */
   void clear() {
     if (input != null) {
-      contents.fill(input, place -> 0);
+      contents.fill(input, place -> sum == null ? 0 : 1 + place % 97);
     }
     if (output != null) {
       contents.fill(output, place -> 0);
@@ -140,7 +155,7 @@ final class Workload {
     int rank = group.rank();
     long part = count * contents.places();
     return switch (plan.operation()) {
-      case ALL_REDUCE -> data::reduced;
+      case ALL_REDUCE, REPRODUCIBLE_SUM -> data::reduced;
       case REDUCE -> rank == plan.root() ? data::reduced : place -> data.value(rank, place);
       case BROADCAST -> place -> data.value(plan.root(), place);
       case ALL_GATHER, GATHER -> place -> data.value((int) (place / part), place % part);

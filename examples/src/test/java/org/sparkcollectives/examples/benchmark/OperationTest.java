@@ -16,6 +16,7 @@ class OperationTest {
   @ParameterizedTest
   @CsvSource({
     "all-reduce, 256, 1.5",
+    "reproducible-sum, 256, 1.5",
     "reduce, 256, 1",
     "broadcast, 256, 1",
     "all-gather, 64, 0.75",
