@@ -194,7 +194,8 @@ public final class SparkCollectives {
         barrierTask("reconfigurable"),
         SparkSettings.of(SparkEnv.get().conf()),
         RankTuning.DEFAULT,
-        options);
+        options,
+        1);
   }
 
   private static BarrierTaskContext barrierTask(String method) {

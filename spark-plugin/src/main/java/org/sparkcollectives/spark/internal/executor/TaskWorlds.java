@@ -18,14 +18,17 @@ public final class TaskWorlds {
   /** By task attempt. */
   private static final Map<Long, ProcessGroup> WORLDS = new ConcurrentHashMap<>();
 
-  /** By task attempt. */
-  private static final Map<Long, ReconfigurableGroup> RECONFIGURABLE = new ConcurrentHashMap<>();
+  private static final Map<Numbered, ReconfigurableGroup> RECONFIGURABLE =
+      new ConcurrentHashMap<>();
 
   /**
    * The call of {@code BarrierStage}, or an empty text, of each task whose failure aborts its
    * groups, by task attempt.
    */
   private static final Map<Long, String> CALLS = new ConcurrentHashMap<>();
+
+  /** One of the reconfigurable groups of a task attempt, which are counted from 1. */
+  private record Numbered(long attempt, int number) {}
 
   private TaskWorlds() {}
 
@@ -72,39 +75,45 @@ public final class TaskWorlds {
       String call) {
     abortIfItFails(task, call);
     ProcessGroup world = WorldGroup.join(task, SparkEnv.get(), settings, tuning, options, call);
-    keep(task, world, WORLDS);
+    keep(task, task.taskAttemptId(), world, WORLDS);
     return world;
   }
 
   /**
-   * Returns the reconfigurable group of a task. The first call for a task takes a round trip to the
+   * Returns a reconfigurable group of a task. The first call for a number takes a round trip to the
    * driver, and waits for no other task. The group is closed when the task ends, and aborted when
    * it fails.
    *
    * @param settings of the group, if this call is the first
    * @param tuning of the rank, if this call is the first
    * @param options of the group, if this call is the first
+   * @param number counts the task's reconfigurable groups from 1; those of one number meet
    */
   public static ReconfigurableGroup reconfigurable(
-      BarrierTaskContext task, Configuration settings, RankTuning tuning, GroupOptions options) {
-    ReconfigurableGroup there = RECONFIGURABLE.get(task.taskAttemptId());
+      BarrierTaskContext task,
+      Configuration settings,
+      RankTuning tuning,
+      GroupOptions options,
+      int number) {
+    Numbered key = new Numbered(task.taskAttemptId(), number);
+    ReconfigurableGroup there = RECONFIGURABLE.get(key);
     if (there != null) {
       return there;
     }
     abortIfItFails(task, "");
     String call = CALLS.get(task.taskAttemptId());
     ReconfigurableGroup group =
-        WorldGroup.reconfigurable(task, SparkEnv.get(), settings, tuning, options, call);
-    keep(task, group, RECONFIGURABLE);
+        WorldGroup.reconfigurable(task, SparkEnv.get(), settings, tuning, options, call, number);
+    keep(task, key, group, RECONFIGURABLE);
     return group;
   }
 
-  private static <G extends ProcessGroup> void keep(
-      BarrierTaskContext task, G group, Map<Long, G> groups) {
-    groups.put(task.taskAttemptId(), group);
+  private static <K, G extends ProcessGroup> void keep(
+      BarrierTaskContext task, K key, G group, Map<K, G> groups) {
+    groups.put(key, group);
     TaskCompletionListener onEnd =
         ended -> {
-          groups.remove(ended.taskAttemptId());
+          groups.remove(key);
           group.close();
         };
     task.addTaskCompletionListener(onEnd);
@@ -127,15 +136,17 @@ public final class TaskWorlds {
     // them.
     TaskFailureListener abort =
         (failed, cause) -> {
-          abort(WORLDS.get(failed.taskAttemptId()), cause);
-          abort(RECONFIGURABLE.get(failed.taskAttemptId()), cause);
+          ProcessGroup world = WORLDS.get(failed.taskAttemptId());
+          if (world != null) {
+            world.abort(cause);
+          }
+          RECONFIGURABLE.forEach(
+              (key, group) -> {
+                if (key.attempt() == failed.taskAttemptId()) {
+                  group.abort(cause);
+                }
+              });
         };
     task.addTaskFailureListener(abort);
-  }
-
-  private static void abort(ProcessGroup group, Throwable cause) {
-    if (group != null) {
-      group.abort(cause);
-    }
   }
 }

@@ -60,6 +60,7 @@ final class WorldGroup {
    * Returns the task's rank of a group whose members are chosen later. Blocks for a round trip.
    *
    * @param call the call of {@code BarrierStage} that the task belongs to, or an empty text
+   * @param number counts the task's groups of this kind from 1
    * @throws IllegalStateException if the driver has no store
    */
   static ReconfigurableGroup reconfigurable(
@@ -68,11 +69,13 @@ final class WorldGroup {
       Configuration settings,
       RankTuning tuning,
       GroupOptions options,
-      String call) {
+      String call,
+      int number) {
     StageAttempt stage = new StageAttempt(task.stageId(), task.stageAttemptNumber());
+    String name = env.conf().getAppId() + "/" + stage + "/reconfigurable";
     GroupOptions named =
         options.name().isEmpty()
-            ? options.withName(env.conf().getAppId() + "/" + stage + "/reconfigurable")
+            ? options.withName(number == 1 ? name : name + "-" + number)
             : options;
     JoinRequest request = new JoinRequest(stage, call, "", ifLost(task, env, named));
     DriverStoreClient store =

@@ -39,6 +39,14 @@ final class CallCode {
   /** Asks whether the group has failed; the reply is then the error of a collective. */
   static final int CHECK_GROUP = 93;
 
+  /** Makes a group whose members are chosen later, and may change. */
+  static final int RECONFIGURABLE = 94;
+
+  /**
+   * Makes a new group of some members in place of the present one; with the choice, in no order.
+   */
+  static final int RECONFIGURE = 95;
+
   static final int REPORT = 100;
 
   /** Brings a piece of a byte string of the next request. */

@@ -1,12 +1,14 @@
 package org.sparkcollectives.spark.internal.python;
 
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.function.Consumer;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.DebugLevel;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ReconfigurableGroup;
 import org.sparkcollectives.ShrinkMode;
 import org.sparkcollectives.Tensor;
 
@@ -28,6 +30,10 @@ final class GroupCalls {
       describe(id, reply);
       return;
     }
+    if (request.call() == CallCode.RECONFIGURABLE) {
+      describe(bridge.reconfigurable(options(request)), reply);
+      return;
+    }
     if (request.call() == CallCode.CLOSE_GROUP) {
       done(() -> bridge.closeGroup(request.group()), reply);
       return;
@@ -39,6 +45,7 @@ final class GroupCalls {
           describe(group.split(request.peer(), request.tag(), options(request)), reply);
       case CallCode.SHRINK -> shrink(group, request, reply);
       case CallCode.NEW_LOCAL_GROUP -> describe(group.newLocalGroup(options(request)), reply);
+      case CallCode.RECONFIGURE -> reconfigure(request, reply);
       case CallCode.ABORT_GROUP -> {
         String reason = request.nextText();
         done(() -> group.abort(new CollectiveException(reason)), reply);
@@ -133,6 +140,21 @@ final class GroupCalls {
     describe(group.shrink(excluded, mode, options(request)), reply);
   }
 
+  private void reconfigure(Request request, Reply reply) {
+    long uuid = request.nextLong();
+    List<String> handles = request.nextTexts();
+    bridge.reconfigure(
+        request.group(),
+        group -> {
+          if (request.isChosen()) {
+            group.reconfigure(uuid, new HashSet<>(handles), timeout(request, group));
+          } else {
+            group.reconfigure(uuid, handles, timeout(request, group));
+          }
+          reply.begin(Reply.DONE).put(group.rank()).put(group.size()).put(group.handle());
+        });
+  }
+
   private void checkpoint(ProcessGroup group, Request request, Reply reply) {
     String name = request.nextText();
     using(
@@ -184,7 +206,12 @@ final class GroupCalls {
         .put(group.rank())
         .put(group.size())
         .put(group.timeout().toMillis())
-        .put(group.name())
-        .put(group.globalRanks());
+        .put(group.name());
+    if (group instanceof ReconfigurableGroup changing) {
+      // It is a world of its own, and has no ranks before its first change.
+      reply.put(new int[0]).put(changing.handle());
+    } else {
+      reply.put(group.globalRanks());
+    }
   }
 }

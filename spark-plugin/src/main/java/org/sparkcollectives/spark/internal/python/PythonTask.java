@@ -2,6 +2,7 @@ package org.sparkcollectives.spark.internal.python;
 
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ReconfigurableGroup;
 
 /** A barrier task attempt whose Python workers may use the bridge. Thread-safe. */
 interface PythonTask {
@@ -19,6 +20,14 @@ interface PythonTask {
    * @param number counts the task's world groups from 1
    */
   ProcessGroup join(GroupOptions options, int number);
+
+  /**
+   * Makes a group whose members are chosen later. Blocks for a round trip to the driver. Called on
+   * a thread of the bridge.
+   *
+   * @param number counts the task's reconfigurable groups from 1
+   */
+  ReconfigurableGroup reconfigurable(GroupOptions options, int number);
 
   /**
    * Passes a report of this task's worker to the driver, see {@link RankReports}. Called on a

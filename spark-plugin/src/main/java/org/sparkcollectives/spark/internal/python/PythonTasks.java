@@ -17,6 +17,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ReconfigurableGroup;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.spark.config.SparkPluginConfiguration;
 import org.sparkcollectives.spark.config.SparkSettings;
@@ -186,6 +187,11 @@ public final class PythonTasks implements ExecutorPlugin {
       return number == 1
           ? TaskWorlds.of(task, settings, TUNING, options, "")
           : TaskWorlds.another(task, settings, TUNING, options, number);
+    }
+
+    @Override
+    public ReconfigurableGroup reconfigurable(GroupOptions options, int number) {
+      return TaskWorlds.reconfigurable(task, settings, TUNING, options, number);
     }
 
     @Override

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -98,6 +99,11 @@ final class Segments {
         "There is no segment " + id + ", or its group is closed: arrays need a group that is open");
   }
 
+  /** Returns the segments of a group. */
+  List<Segment> of(ProcessGroup group) {
+    return segments.values().stream().filter(each -> each.group().equals(group)).toList();
+  }
+
   /** Ends one segment, see {@link Segment#release}. */
   void release(Segment segment, boolean deterministic) {
     segments.remove(segment.id(), segment);
@@ -106,11 +112,7 @@ final class Segments {
 
   /** Ends all segments of a group that is closed, see {@link Segment#release}. */
   void release(ProcessGroup group, boolean deterministic) {
-    for (Segment each : segments.values()) {
-      if (each.group().equals(group)) {
-        release(each, deterministic);
-      }
-    }
+    of(group).forEach(each -> release(each, deterministic));
   }
 
   /** Ends all segments, see {@link Segment#release}. */

@@ -9,11 +9,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ReconfigurableGroup;
 import org.sparkcollectives.Work;
 
 /** The resources of the bridge for one task attempt, until the task ends. Thread-safe. */
@@ -60,6 +62,12 @@ final class TaskBridge {
   /** The number of world groups that were joined so far; guarded by {@code joining}. */
   private int worlds;
 
+  /** Held while a worker's thread makes a reconfigurable group. */
+  private final Object making = new Object();
+
+  /** The number of reconfigurable groups that were made so far; guarded by {@code making}. */
+  private int reconfigurables;
+
   private volatile boolean failed;
   private boolean closed;
 
@@ -104,6 +112,42 @@ final class TaskBridge {
       }
       return worldId;
     }
+  }
+
+  /**
+   * Makes another group whose members are chosen later, and returns its number. Blocks for a round
+   * trip to the driver.
+   */
+  int reconfigurable(GroupOptions options) {
+    synchronized (making) {
+      int id = add(task.reconfigurable(options, reconfigurables + 1));
+      reconfigurables++;
+      return id;
+    }
+  }
+
+  /**
+   * Changes the members of a group. Its memory and its works until then end with the members
+   * before, as when a group is closed; after a change that fails, they stay.
+   *
+   * @param change blocks until all members have called it
+   * @throws IllegalArgumentException if its members cannot be changed
+   */
+  void reconfigure(int id, Consumer<ReconfigurableGroup> change) {
+    if (!(group(id) instanceof ReconfigurableGroup group)) {
+      throw new IllegalArgumentException("The members of group " + id + " cannot be changed");
+    }
+    List<Segment> before = segments.of(group);
+    change.accept(group);
+    works.release(id);
+    before.forEach(each -> segments.release(each, !failed));
+  }
+
+  private List<ReconfigurableGroup> reconfigurableGroups() {
+    return groups.values().stream()
+        .filter(ReconfigurableGroup.class::isInstance)
+        .map(ReconfigurableGroup.class::cast)
+        .toList();
   }
 
   /** Gives a group a number, and returns it. */
@@ -160,18 +204,29 @@ final class TaskBridge {
 
   /**
    * Leaves a group, and releases its memory and its works, of which only the ends are kept. For the
-   * world group, it releases those of the whole task. Does nothing if the group is closed already.
-   * Blocks as {@link ProcessGroup#close()} does.
+   * world group, it leaves the reconfigurable ones, too, and releases those of the whole task. Does
+   * nothing if the group is closed already. Blocks as {@link ProcessGroup#close()} does.
    */
   void closeGroup(int id) {
     ProcessGroup group = groups.get(id);
     if (group == null) {
       return;
     }
+    boolean last = group.equals(world);
+    try {
+      if (last) {
+        reconfigurableGroups().forEach(ProcessGroup::close);
+      }
+    } finally {
+      close(id, group, last);
+    }
+  }
+
+  private void close(int id, ProcessGroup group, boolean last) {
     try {
       group.close();
     } finally {
-      if (group.equals(world)) {
+      if (last) {
         world = null;
         groups.clear();
         works.releaseAll();
@@ -208,12 +263,14 @@ final class TaskBridge {
       Thread.currentThread().interrupt();
     }
     failed = true;
+    IllegalStateException cause =
+        new IllegalStateException(
+            "the Python worker of rank " + task.rank() + " (process " + process + ") ended");
     ProcessGroup joined = world;
     if (joined != null) {
-      joined.abort(
-          new IllegalStateException(
-              "the Python worker of rank " + task.rank() + " (process " + process + ") ended"));
+      joined.abort(cause);
     }
+    reconfigurableGroups().forEach(each -> each.abort(cause));
   }
 
   /** Marks the task, and with it its groups, as failed. */

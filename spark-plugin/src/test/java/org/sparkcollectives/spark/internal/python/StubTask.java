@@ -6,6 +6,9 @@ import java.time.Duration;
 import java.util.List;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ProcessGroups;
+import org.sparkcollectives.ReconfigurableGroup;
+import org.sparkcollectives.store.HashStore;
 
 /**
  * A task of one rank.
@@ -23,6 +26,12 @@ record StubTask(long attempt, ProcessGroup group, List<byte[]> reports) implemen
   @Override
   public ProcessGroup join(GroupOptions options, int number) {
     return group;
+  }
+
+  @Override
+  public ReconfigurableGroup reconfigurable(GroupOptions options, int number) {
+    return ProcessGroups.reconfigurable(
+        new HashStore(), 0, 1, options.withName("changing-" + number));
   }
 
   @Override
