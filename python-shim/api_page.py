@@ -78,12 +78,19 @@ def _value(default):
 
 
 def members(kind):
-    """Yield the public methods and properties of a class of the package, and their names."""
+    """Yield the public methods and properties of a class of the package, and their names.
+
+    Those that it has from another class on the page stand there.
+    """
+    public = importlib.import_module(MODULES[0]).__all__
+    bases = [each for each in kind.__mro__[1:] if each.__name__ in public]
     for name in sorted(dir(kind)):
         owner = next(each for each in kind.__mro__ if name in vars(each) or each is object)
         if name.startswith("_") or not owner.__module__.startswith("spark_collectives"):
             continue
         found = inspect.getattr_static(kind, name)
+        if any(inspect.getattr_static(each, name, None) is found for each in bases):
+            continue
         if isinstance(found, (staticmethod, classmethod)):
             yield name, found.__func__
         elif inspect.isfunction(found) or isinstance(found, property):

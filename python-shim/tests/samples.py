@@ -8,8 +8,8 @@ after the first are code in the block's language that runs before it:
     -->
 
 ``<!-- sample: rank`` runs the block on every rank of a group, ``<!-- sample: torch`` and
-``<!-- sample: lightgbm`` where that package is installed, and ``<!-- sample: none`` not at all; a
-reason may follow it.
+``<!-- sample: lightgbm`` where that package is installed, ``<!-- sample: newest-torch`` where its
+version is that of the builds, and ``<!-- sample: none`` not at all; a reason may follow it.
 """
 
 import re
@@ -31,7 +31,7 @@ class Sample(NamedTuple):
     page: str
     line: int
     language: str
-    #: "", "rank", "torch", "lightgbm" or "none".
+    #: "", "rank", "torch", "newest-torch", "lightgbm" or "none".
     kind: str
     before: str
     code: str

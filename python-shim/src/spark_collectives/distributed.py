@@ -66,6 +66,7 @@ from ._subgroups import (
 from .flight_recorder import FlightRecorder, stacks
 from .futures import Future
 from .process_group import ProcessGroup
+from .reconfigurable_group import ReconfigurableGroup, reconfigurable
 from .reduce_op import ReduceOp
 from .store import Store
 from .work import Work
@@ -82,6 +83,7 @@ __all__ = [
     "NonGroupMember",
     "P2POp",
     "ProcessGroup",
+    "ReconfigurableGroup",
     "ReduceOp",
     "Store",
     "Work",
@@ -119,6 +121,7 @@ __all__ = [
     "new_group",
     "new_subgroups",
     "new_subgroups_by_enumeration",
+    "reconfigurable",
     "recv",
     "reduce",
     "reduce_scatter",

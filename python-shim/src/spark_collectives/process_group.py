@@ -11,6 +11,7 @@ import numpy as np
 from . import _checkpoints, _codes, _debug_level, _frames
 from ._frames import Request
 from ._group_operations import GroupOperations
+from ._numbering import Numbering
 from ._operations import Operations
 from ._task import Task
 from .flight_recorder import FlightRecorder
@@ -35,15 +36,21 @@ class ProcessGroup(GroupOperations):
     """
 
     def __init__(
-        self, task: Task, reply: _frames.Reply, timeout_ms: int = 0, backend: str = "spark"
+        self,
+        task: Task,
+        reply: _frames.Reply,
+        timeout_ms: int = 0,
+        backend: str = "spark",
+        numbering: Optional[Numbering] = None,
     ) -> None:
         self._task = task
+        self._numbering = numbering or task.numbering
         self._id = reply.next_int()
         self.rank: int = reply.next_int()
         self.size: int = reply.next_int()
         group_ms = reply.next_long()
         self.name: str = reply.next_text()
-        self.global_ranks: Tuple[int, ...] = task.numbering.to_global(reply.next_ints())
+        self.global_ranks: Tuple[int, ...] = self._numbering.to_global(reply.next_ints())
         self.backend = backend
         self._operations = Operations(task, self._id, timeout_ms or group_ms)
         self._closed = False
@@ -85,7 +92,7 @@ class ProcessGroup(GroupOperations):
         :raises ValueError: if a rank is not in this group or is named twice, or if other ranks
             name other members
         """
-        own = self._task.numbering.to_original(ranks)
+        own = self._numbering.to_original(ranks)
         return self._group_of(
             self._operations.call(
                 Request(
@@ -157,7 +164,9 @@ class ProcessGroup(GroupOperations):
     def _group_of(self, reply: _frames.Reply, backend: str = "") -> Optional[ProcessGroup]:
         if reply.ends_negative():
             return None
-        return ProcessGroup(self._task, reply, backend=backend or self.backend)
+        return ProcessGroup(
+            self._task, reply, backend=backend or self.backend, numbering=self._numbering
+        )
 
     # Where the ranks are
 

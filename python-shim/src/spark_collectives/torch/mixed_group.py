@@ -8,7 +8,7 @@ from typing import Any, FrozenSet, Iterable, List, Optional, Sequence
 
 import torch
 
-from . import devices, private
+from . import devices, errors, private
 from .mixed_barrier import MixedBarrier
 from .process_group import SparkProcessGroup
 
@@ -232,6 +232,11 @@ def create(options: Any, backend_options: Any = None) -> SparkProcessGroup:
     base = private.base_group(options)
     if base is None:
         return SparkProcessGroup.create(options, backend_options)
+    if getattr(options, "enable_reconfigure", False):
+        raise errors.ArgumentError(
+            "A group with multiple backends cannot change its members: pass "
+            'enable_reconfigure=True for the backend "spark" alone'
+        )
     made = MixedProcessGroup.create(options, backend_options)
     assert isinstance(made, MixedProcessGroup)
     return made.attach(base)

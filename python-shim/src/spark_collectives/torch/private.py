@@ -78,6 +78,14 @@ _OMP_PAUSE_HARD = 2
 #: Whether torch can shrink a group of a backend that is written in Python.
 CAN_SHRINK = hasattr(c10d, "_create_shrunk_process_group")
 
+#: Whether torch can change the members of a group.
+CAN_RECONFIGURE = hasattr(c10d, "_reconfigure")
+
+VERSION: str = torch.__version__
+
+#: What torch's ``get_error`` returns for a group without one; None in versions without that.
+NO_ERROR: Any = getattr(getattr(torch._C._distributed_c10d, "ErrorType", None), "SUCCESS", None)
+
 #: Whether torch asks for the timeout of a group whose user has given none.
 ASKS_FOR_TIMEOUT = hasattr(c10d, "_get_default_timeout")
 
@@ -198,6 +206,15 @@ def replace_world(kind: Callable[[], Any]) -> Optional[Any]:
     world.__dict__.update(c10d._world.__dict__)
     c10d._world = world
     return world
+
+
+def set_global_ranks(group: Any, size: int) -> None:
+    """Let the ranks of the default group, whose size has changed, be the global ranks.
+
+    torch keeps the ranks that a group has had at first.
+    """
+    if group is c10d._world.default_pg:
+        c10d._world.pg_group_ranks[group] = {rank: rank for rank in range(size)}
 
 
 def rendezvous_handlers() -> Dict[str, Callable[..., Any]]:

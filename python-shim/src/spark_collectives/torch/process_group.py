@@ -19,10 +19,17 @@ from . import devices, errors, group_options, host_memory, private
 from .collectives import Collectives
 from .exchanges import Exchanges
 from .point_to_point import PointToPoint
+from .reconfiguration import Reconfiguration
 from .work import seconds
 
 
-class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup):  # type: ignore[misc]
+class SparkProcessGroup(
+    Collectives,
+    Exchanges,
+    PointToPoint,
+    Reconfiguration,
+    dist.ProcessGroup,  # type: ignore[misc]
+):
     """A group of tasks of a barrier stage, for ``torch.distributed``.
 
     ``torch.distributed.init_process_group("spark")`` creates it. ``group`` is the
@@ -41,7 +48,8 @@ class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup)
         )
         self._name = ""
         self._description = ""
-        #: The group of the package of whose ranks others are made; None for the task's world.
+        #: The group of the package of whose ranks others are made: a shrunk default group, or one
+        #: whose members change. None for the task's world.
         self._parent: Optional[ProcessGroup] = None
         #: The group that this one is the rest of. It stays open until this one is shut down,
         #: because the end of a group ends those that were made of it.
@@ -54,17 +62,15 @@ class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup)
 
         :param backend_options: their ``pg_options``
         """
+        if getattr(options, "enable_reconfigure", False):
+            return cls._reconfigurable_of(options, backend_options)
         # Once torch's default group was shrunk, its ranks are those of the rest.
         default = dist.group.WORLD
         parent = default._parent if isinstance(default, SparkProcessGroup) else None
         world = parent or distributed.init_process_group()
         ranks = list(options.global_ranks_in_group) or list(range(world.size))
         if len(ranks) != options.group_size or ranks[options.group_rank] != world.rank:
-            raise ValueError(
-                f"Rank {options.group_rank} of {options.group_size} was given, and this task is "
-                f"rank {world.rank} of {world.size}: the rank of a task is its partition. Leave "
-                "rank and world_size out"
-            )
+            raise _misplaced(options, world)
         members = [world.global_ranks[each] for each in ranks]
         timeout = group_options.timeout(options.timeout, backend_options)
         return cls._of(parent, members, options.store, timeout, options.group_id)
@@ -80,7 +86,7 @@ class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup)
     ) -> SparkProcessGroup:
         world = parent or distributed.init_process_group()
         # A new group even if it has all ranks: torch closes its groups, and the world group stays.
-        with _debug_level.at_least(_debug_level.DebugLevel[dist.get_debug_level().name]):
+        with _torchs_debug_level():
             group = world.new_group(
                 ranks, use_local_synchronization=True, description=f"torch {name}"
             )
@@ -91,6 +97,18 @@ class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup)
             given = None
         made = cls(group, store, given)
         made._parent = parent
+        return made
+
+    @classmethod
+    def _reconfigurable_of(cls, options: Any, backend_options: Any) -> SparkProcessGroup:
+        timeout = seconds(group_options.timeout(options.timeout, backend_options))
+        with _torchs_debug_level():
+            group = distributed.reconfigurable(timeout)
+        if (options.group_rank, options.group_size) != (group.rank, group.size):
+            group.close()
+            raise _misplaced(options, group)
+        made = cls(group, options.store, timeout)
+        made._parent = group
         return made
 
     # Properties of the group
@@ -226,3 +244,20 @@ class SparkProcessGroup(Collectives, Exchanges, PointToPoint, dist.ProcessGroup)
     def abort(self) -> None:
         """Abort the group on every rank."""
         self.group.abort(f"rank {self.group.rank} called abort() of torch's process group")
+
+    def get_error(self) -> Any:
+        """Return torch's ``ErrorType.SUCCESS``, as gloo does: operations raise their errors."""
+        return private.NO_ERROR
+
+
+def _torchs_debug_level() -> contextlib.AbstractContextManager[None]:
+    """Make groups with torch's debug level, unless theirs is a higher one."""
+    return _debug_level.at_least(_debug_level.DebugLevel[dist.get_debug_level().name])
+
+
+def _misplaced(options: Any, group: ProcessGroup) -> ValueError:
+    return ValueError(
+        f"Rank {options.group_rank} of {options.group_size} was given, and this task is "
+        f"rank {group.rank} of {group.size}: the rank of a task is its partition. Leave "
+        "rank and world_size out"
+    )
