@@ -3,6 +3,7 @@
 docs/reference/pytorch-suite.md says more.
 """
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -80,6 +81,22 @@ def cases_in_a_process():
     ).stdout.split()
 
 
+def test_the_page_has_pytorchs_tests_of_reconfigure_and_no_difference_without_a_reason():
+    written = table.read(PAGE, table.RECONFIGURE)
+    assert len(written) == 13
+    assert [each for each in written if written[each][CONTROL].kind not in (PASSED, SKIPPED)] == []
+    assert results.complaints(written) == []
+
+
+@pytest.mark.skipif("COLLECTIVES_PYTORCH_SOURCES" not in os.environ, reason="takes its sources")
+@pytest.mark.pytorch_suite
+def test_all_tests_of_reconfigure_that_pass_on_the_control_pass(tmp_path):
+    sources = Path(os.environ["COLLECTIVES_PYTORCH_SOURCES"])
+    file = sources / "test" / "distributed" / "test_c10d_fault_tolerance.py"
+    _, ended = _run(tmp_path / "all.json", 3600, "--reconfigure", str(file))
+    assert ended.returncode == 0, ended.stdout
+
+
 @pytest.mark.pytorch_suite
 def test_all_tests_that_pass_on_the_control_pass(tmp_path):
     _, ended = _run(tmp_path / "all.json", 7200, "--full")
@@ -105,7 +122,8 @@ def test_a_reason_is_one_short_line():
 
 def test_what_is_written_into_a_page_is_read_again(tmp_path):
     page = tmp_path / "page.md"
-    page.write_text(f"before\n{table.BEGIN}\nold\n{table.END}\nafter\n")
+    begin, end = table.markers()
+    page.write_text(f"before\n{begin}\nold\n{end}\nafter\n")
     found = {
         "test_a": {CONTROL: Outcome(PASSED), OURS: Outcome(FAILED, "rank 0: no")},
         "test_b": {CONTROL: Outcome(SKIPPED, "a / b"), OURS: Outcome(PASSED)},

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from . import RANKS, folders, rank
+from . import RANKS, fault_tolerance, folders, rank
 from .outcome import FAILED, TIMED_OUT, Outcome, of_all, one_line
 
 TESTS = Path(__file__).resolve().parent.parent
@@ -59,14 +59,18 @@ def _await_executors(session: Any, count: int, seconds: float = 60) -> None:
         time.sleep(0.1)
 
 
-def run(session: Any, name: str, backend: str, limit: float) -> Outcome:
-    """Run a test on a backend, for some seconds at most, and return how it has ended."""
+def run(session: Any, name: str, backend: str, limit: float, file: Path | None = None) -> Outcome:
+    """Run a test on a backend, for some seconds at most, and return how it has ended.
+
+    :param file: that of the tests of ``reconfigure``, if it is one of them
+    """
     context = session.sparkContext
+    ranks = RANKS if file is None else fault_tolerance.RANKS
     with folders.folder_of_test() as folder:
 
         def task(rows: Iterator[int]) -> Iterator[int]:
             for each in rows:
-                rank.run(name, backend, each, folder, limit)
+                rank.run(name, backend, each, folder, limit, file)
                 yield each
 
         group = f"{name} on {backend}"
@@ -74,18 +78,18 @@ def run(session: Any, name: str, backend: str, limit: float) -> Outcome:
         ending = threading.Timer(limit + _FOR_SPARK, context.cancelJobGroup, [group])
         ending.start()
         try:
-            context.parallelize(range(RANKS), RANKS).barrier().mapPartitions(task).collect()
+            context.parallelize(range(ranks), ranks).barrier().mapPartitions(task).collect()
         except Exception as e:
-            return _of_failed_job(folder, e, not ending.is_alive())
+            return _of_failed_job(folder, ranks, e, not ending.is_alive())
         finally:
             ending.cancel()
-        return of_all(folders.read(folder, RANKS), RANKS)
+        return of_all(folders.read(folder, ranks), ranks)
 
 
-def _of_failed_job(folder: Path, error: Exception, cancelled: bool) -> Outcome:
-    outcomes = folders.read(folder, RANKS)
+def _of_failed_job(folder: Path, ranks: int, error: Exception, cancelled: bool) -> Outcome:
+    outcomes = folders.read(folder, ranks)
     if any(each.kind in (FAILED, TIMED_OUT) for each in outcomes.values()):
-        return of_all(outcomes, RANKS)
+        return of_all(outcomes, ranks)
     if cancelled:
         return Outcome(TIMED_OUT, "Spark ended the stage")
     return Outcome(FAILED, one_line(str(error)))

@@ -10,22 +10,26 @@ import unittest
 from datetime import timedelta
 from pathlib import Path
 
-from . import RANKS, cases, folders
+from . import RANKS, cases, fault_tolerance, folders
 from .outcome import FAILED, PASSED, SKIPPED, Outcome, one_line
 
 
-def run(name: str, backend: str, rank: int, folder: Path, limit: float) -> None:
+def run(
+    name: str, backend: str, rank: int, folder: Path, limit: float, file: Path | None = None
+) -> None:
     """Run a test as a rank of a barrier stage, and write how it has ended into a folder.
 
     After the limit the process ends, and leaves the stack of its threads in the folder. A failure
     is raised again, so that Spark ends the other ranks, who may wait for this one.
+
+    :param file: that of the tests of ``reconfigure``, if it is one of them
     """
     os.environ["TEMP_DIR"] = str(folder)
     os.environ["INIT_METHOD"] = f"file://{folder / folders.REPEATED_MEETING}"
     with folders.stack_of(folder, rank).open("w") as stack:
         faulthandler.dump_traceback_later(limit, exit=True, file=stack)
         try:
-            outcome = _outcome(name, backend, rank, folder, limit)
+            outcome = _outcome(name, backend, rank, folder, limit, file)
             folders.write(folder, rank, outcome)
         finally:
             faulthandler.cancel_dump_traceback_later()
@@ -33,11 +37,16 @@ def run(name: str, backend: str, rank: int, folder: Path, limit: float) -> None:
         raise AssertionError(f"rank {rank}: {outcome.reason}")
 
 
-def _outcome(name: str, backend: str, rank: int, folder: Path, limit: float) -> Outcome:
+def _outcome(
+    name: str, backend: str, rank: int, folder: Path, limit: float, file: Path | None
+) -> Outcome:
     from torch.testing._internal.common_distributed import TEST_SKIPS
 
     try:
-        _run_test(name, backend, rank, folder, limit)
+        if file is None:
+            _run_test(name, backend, rank, folder, limit)
+        else:
+            _run_reconfiguration(file, name, backend, rank, folder)
     except unittest.SkipTest as e:
         return Outcome(SKIPPED, one_line(str(e)))
     except SystemExit as e:
@@ -77,6 +86,20 @@ def _run_test(name: str, backend: str, rank: int, folder: Path, limit: float) ->
         common_utils.set_rng_seed(common_utils.SEED)
         getattr(test, name)()
         test._barrier()
+    finally:
+        with contextlib.suppress(Exception):
+            dist.destroy_process_group()
+
+
+def _run_reconfiguration(file: Path, name: str, backend: str, rank: int, folder: Path) -> None:
+    import torch
+    import torch.distributed as dist
+
+    import spark_collectives.torch  # noqa: F401
+
+    torch.set_num_threads(1)
+    try:
+        fault_tolerance.run(file, name, backend, rank, str(folder / folders.MEETING))
     finally:
         with contextlib.suppress(Exception):
             dist.destroy_process_group()

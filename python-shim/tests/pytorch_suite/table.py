@@ -9,23 +9,34 @@ from . import CONTROL, OURS, RANKS
 from .outcome import FAILED, PASSED, SKIPPED, TIMED_OUT, Outcome
 from .results import Results, counts
 
-BEGIN = "<!-- begin of what python -m pytorch_suite writes -->"
-END = "<!-- end of what python -m pytorch_suite writes -->"
+#: What writes the table of all tests of operations, and that of the tests of ``reconfigure``.
+OPERATIONS = "python -m pytorch_suite"
+RECONFIGURE = "python -m pytorch_suite for reconfigure"
+
 _ROW = re.compile(r"^\| `(\w+)` \| (.*?) \| (.*?) \|$", re.MULTILINE)
 #: Tests that have ended alike on both backends: the outcome, and the names.
 _ALIKE = re.compile(r"^\* (.+): ((?:`\w+`(?:, )?)+)$", re.MULTILINE)
 
 
-def write(page: Path, results: Results, versions: str) -> None:
+def markers(writer: str = OPERATIONS) -> tuple[str, str]:
+    """Return the lines between which a table stands."""
+    return f"<!-- begin of what {writer} writes -->", f"<!-- end of what {writer} writes -->"
+
+
+def write(
+    page: Path, results: Results, versions: str, writer: str = OPERATIONS, ranks: int = RANKS
+) -> None:
     """Replace what stands between the markers of a page."""
-    before, _, rest = page.read_text().partition(BEGIN)
-    _, _, after = rest.partition(END)
-    page.write_text(f"{before}{BEGIN}\n{_text(results, versions)}\n{END}{after}")
+    begin, end = markers(writer)
+    before, _, rest = page.read_text().partition(begin)
+    _, _, after = rest.partition(end)
+    page.write_text(f"{before}{begin}\n{_text(results, versions, ranks)}\n{end}{after}")
 
 
-def read(page: Path) -> Results:
+def read(page: Path, writer: str = OPERATIONS) -> Results:
     """Return the outcomes that a page has."""
-    text = page.read_text().partition(BEGIN)[2].partition(END)[0]
+    begin, end = markers(writer)
+    text = page.read_text().partition(begin)[2].partition(end)[0]
     results = {
         name: {CONTROL: _outcome(control), OURS: _outcome(ours)}
         for name, control, ours in _ROW.findall(text)
@@ -36,11 +47,11 @@ def read(page: Path) -> Results:
     return dict(sorted(results.items()))
 
 
-def _text(results: Results, versions: str) -> str:
+def _text(results: Results, versions: str, ranks: int) -> str:
     kinds = (PASSED, FAILED, TIMED_OUT, SKIPPED)
     number = counts(results)
     lines = [
-        f"{len(results)} tests, {RANKS} ranks, {versions}.",
+        f"{len(results)} tests, {ranks} ranks, {versions}.",
         "",
         f"| | {' | '.join(f'{OURS} {kind}' for kind in kinds)} |",
         "|---" * (len(kinds) + 1) + "|",
