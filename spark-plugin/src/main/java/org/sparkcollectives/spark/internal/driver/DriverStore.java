@@ -25,6 +25,7 @@ import org.slf4j.LoggerFactory;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.spark.config.SparkPluginConfiguration;
 import org.sparkcollectives.spark.internal.protocol.DriverThreads;
+import org.sparkcollectives.spark.internal.protocol.QuorumRequest;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 import org.sparkcollectives.spark.internal.protocol.StoreMessages;
 import org.sparkcollectives.store.StoreException;
@@ -39,7 +40,8 @@ import org.sparkcollectives.store.StoreTable;
  * lie in blocks ({@link BlockValues}).
  *
  * <p>Its clients are the {@link StoreClients}; when a stage ends, its keys, blocks and clients go.
- * What is to stay for later attempts is in the {@link CheckpointScopes}.
+ * What is to stay for later attempts is in the {@link CheckpointScopes}; what outlives tasks and
+ * stages, because it belongs to a call of {@code ElasticStage}, in the {@link Runs}.
  */
 final class DriverStore {
 
@@ -88,6 +90,7 @@ final class DriverStore {
   private final DumpCollection dumps;
   private final ThrownExceptions thrown = new ThrownExceptions();
   private final StoreClients clients;
+  private final Runs runs;
   private final StatisticsCollector statistics;
   private final Timer messageTimer = new Timer();
   private final ScheduledThreadPoolExecutor statisticsThread =
@@ -134,6 +137,7 @@ final class DriverStore {
     // After close there is nothing left to remove later. Spark ends jobs and stages even then.
     background.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
     clients = new StoreClients(table, uploads, largeValues, checkpoints, tearDown);
+    runs = new Runs(clients, application);
   }
 
   /**
@@ -156,22 +160,34 @@ final class DriverStore {
           clients.openCheckpoints(id, StoreMessages.session(message));
           reply.accept(StoreMessages.ok(new byte[0]));
         }
+        case StoreMessages.RUN -> {
+          runs.open(id, StoreMessages.runRequest(message), sender);
+          reply.accept(StoreMessages.ok(new byte[0]));
+        }
+        case StoreMessages.QUORUM -> {
+          QuorumRequest request = QuorumRequest.decode(StoreMessages.rest(message));
+          runs.ask(clients.replica(id), request)
+              .thenApply(quorum -> StoreMessages.ok(quorum.encode()))
+              .whenComplete((quorum, cause) -> answer(id, quorum, cause, reply));
+        }
         case StoreMessages.CALL -> call(id, message, reply);
-        case StoreMessages.UPLOAD ->
-            uploads
-                .begin(id, StoreMessages.size(message))
-                .thenApply(upload -> StoreMessages.uploadBegun(upload, uploads.pieceBytes()))
-                .whenComplete((begun, cause) -> answer(begun, cause, reply));
+        case StoreMessages.UPLOAD -> {
+          clients.require(id);
+          uploads
+              .begin(id, StoreMessages.size(message))
+              .thenApply(upload -> StoreMessages.uploadBegun(upload, uploads.pieceBytes()))
+              .whenComplete((begun, cause) -> answer(id, begun, cause, reply));
+        }
         case StoreMessages.PIECE ->
             uploads
                 .piece(id, StoreMessages.upload(message), message.slice())
                 .thenApply(written -> StoreMessages.ok(new byte[0]))
-                .whenComplete((written, cause) -> answer(written, cause, reply));
+                .whenComplete((written, cause) -> answer(id, written, cause, reply));
         case StoreMessages.RACK ->
             racks
                 .of(StoreMessages.text(message))
                 .thenApply(rack -> StoreMessages.ok(rack.getBytes(StandardCharsets.UTF_8)))
-                .whenComplete((rack, cause) -> answer(rack, cause, reply));
+                .whenComplete((rack, cause) -> answer(id, rack, cause, reply));
         case StoreMessages.ROOM -> reply.accept(StoreMessages.roomIs(values.free()));
         case StoreMessages.DISCARD -> {
           uploads.discard(id, StoreMessages.upload(message));
@@ -233,12 +249,12 @@ final class DriverStore {
     }
   }
 
-  private static void answer(byte[] reply, Throwable cause, Consumer<byte[]> to) {
+  private void answer(UUID id, byte[] reply, Throwable cause, Consumer<byte[]> to) {
     Throwable failure = cause instanceof CompletionException ? cause.getCause() : cause;
     if (failure == null) {
       to.accept(reply);
     } else if (failure instanceof CancellationException) {
-      to.accept(StoreMessages.refused(StoreClients.OVER));
+      to.accept(StoreMessages.refused(clients.refusal(id)));
     } else {
       to.accept(
           StoreMessages.refused(
@@ -249,18 +265,23 @@ final class DriverStore {
   private void call(UUID id, ByteBuffer request, Consumer<byte[]> reply) {
     StoreSession session = clients.session(id);
     if (session == null) {
-      reply.accept(StoreMessages.refused(StoreClients.OVER));
+      reply.accept(StoreMessages.refused(clients.refusal(id)));
       return;
     }
     session
         .answer(request)
         .thenApply(StoreMessages::ok)
-        .whenComplete((answer, cause) -> answer(answer, cause, reply));
+        .whenComplete((answer, cause) -> answer(id, answer, cause, reply));
   }
 
   /** Returns the tasks that use the store. */
   StoreClients clients() {
     return clients;
+  }
+
+  /** Returns the calls of {@code ElasticStage} that are under way. */
+  Runs runs() {
+    return runs;
   }
 
   /** Returns what executors have reported of their ranks. */

@@ -133,13 +133,13 @@ public final class DriverStores {
     }
   }
 
-  /** Returns the number of keys of all stages. */
+  /** Returns the number of keys of all stages and runs. */
   public static long keys(SparkEnv env) {
     DriverStore store = of(env);
     return store == null ? 0 : store.table().count("");
   }
 
-  /** Returns the number of clients of all stages. */
+  /** Returns the number of clients of all stages and runs. */
   public static int clientCount(SparkEnv env) {
     DriverStore store = of(env);
     return store == null ? 0 : store.clients().count();

@@ -37,7 +37,11 @@ final class StageListener extends SparkListener {
   @Override
   public void onTaskEnd(SparkListenerTaskEnd end) {
     // Spark has no information on a task whose executor it had given up before.
-    Failure failure = end.taskInfo() == null ? null : TaskEnds.failure(end);
+    if (end.taskInfo() == null) {
+      return;
+    }
+    store.runs().taskEnded(end);
+    Failure failure = TaskEnds.failure(end);
     if (failure != null) {
       store.clients().taskEnded(new StageAttempt(end.stageId(), end.stageAttemptId()), failure);
     }

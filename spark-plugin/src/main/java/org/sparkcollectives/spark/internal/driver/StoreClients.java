@@ -9,6 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.function.Predicate;
 import org.apache.spark.rpc.RpcAddress;
@@ -16,6 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.spark.internal.protocol.JoinRequest;
+import org.sparkcollectives.spark.internal.protocol.RunKeys;
+import org.sparkcollectives.spark.internal.protocol.RunRequest;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 import org.sparkcollectives.spark.internal.protocol.StoreMessages;
 import org.sparkcollectives.spi.LogContext;
@@ -23,6 +26,7 @@ import org.sparkcollectives.spi.failure.FailedRendezvous;
 import org.sparkcollectives.spi.failure.FailureCodec;
 import org.sparkcollectives.spi.failure.PublishedFailure;
 import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.store.StoreSession;
 import org.sparkcollectives.store.StoreTable;
 import org.sparkcollectives.store.TableStore;
@@ -30,9 +34,10 @@ import org.sparkcollectives.store.TableStore;
 /**
  * The tasks that use the driver's store.
  *
- * <p>Each client belongs to one attempt of one stage and sees the keys of that attempt only. Once a
- * later attempt has a client, those of earlier ones are refused; when a stage ends, its keys and
- * clients go. What a client has left word of is said when its executor is lost.
+ * <p>A client of a barrier stage sees the keys of one attempt of it only. Once a later attempt has
+ * a client, those of earlier ones are refused; when a stage ends, its keys and clients go. A
+ * replica sees the keys of its run, which stay until the run ends; once Spark has started it again,
+ * its earlier task is refused. What a client has left word of is said when its executor is lost.
  *
  * <p>Thread-safe; nothing blocks.
  */
@@ -49,6 +54,8 @@ final class StoreClients {
   /**
    * A task's client.
    *
+   * @param keyPrefix of the keys that it sees
+   * @param run what it is a replica of; null in a barrier stage
    * @param scope where its checkpoints are
    * @param joins what it is to join first; null if it is for checkpoints only
    * @param wills by group that it has joined, the record to publish there if the client is lost
@@ -56,10 +63,14 @@ final class StoreClients {
   private record Client(
       StageAttempt stage,
       RpcAddress address,
+      String keyPrefix,
+      RunRequest run,
       String scope,
       StoreSession session,
       JoinRequest joins,
       Map<String, Failure> wills) {}
+
+  private record Refusal(String run, String reason) {}
 
   private final StoreTable table;
   private final ValueUploads uploads;
@@ -68,6 +79,11 @@ final class StoreClients {
   private final StageTearDown tearDown;
   private final Map<UUID, Client> clients = new HashMap<>();
   private final AttemptFence attempts = new AttemptFence();
+  private final RunFence runs = new RunFence();
+
+  /** What the clients of earlier incarnations are told, until their run ends. */
+  private final Map<UUID, Refusal> fenced = new ConcurrentHashMap<>();
+
   private final EndedTasks endedTasks = new EndedTasks(this::failRendezvous);
 
   /**
@@ -102,9 +118,11 @@ final class StoreClients {
     if (before != null) {
       remove(before, stage + " has begun");
     }
-    StoreSession session = session(id, stage.keyPrefix());
+    String prefix = stage.keyPrefix();
+    StoreSession session = session(id, prefix);
     String scope = CheckpointScopes.scope(joins.call(), stage);
-    clients.put(id, new Client(stage, sender, scope, session, joins, new HashMap<>()));
+    clients.put(
+        id, new Client(stage, sender, prefix, null, scope, session, joins, new HashMap<>()));
     if (!joins.group().isEmpty()) {
       endedTasks.joins(stage, joins.group());
     }
@@ -126,7 +144,89 @@ final class StoreClients {
     StoreSession session = checkpoints.open(scope, owner.stage(), prefix -> session(id, prefix));
     drop(client -> client.scope().equals(scope) && client.stage().isBefore(owner.stage()));
     clients.put(
-        id, new Client(owner.stage(), owner.address(), scope, session, null, new HashMap<>()));
+        id,
+        new Client(
+            owner.stage(),
+            owner.address(),
+            owner.keyPrefix(),
+            owner.run(),
+            scope,
+            session,
+            null,
+            new HashMap<>()));
+  }
+
+  /** Begins a run, whose replicas may now become clients. */
+  synchronized void beginRun(String run) {
+    runs.begin(run);
+  }
+
+  /**
+   * Makes a replica a client of its run. Its earlier incarnations are refused from now on.
+   *
+   * @throws IllegalStateException if the run is over, or a later incarnation has begun
+   */
+  synchronized void openRun(UUID id, RunRequest replica, RpcAddress sender) {
+    runs.enter(replica);
+    Predicate<Client> earlier =
+        client ->
+            client.run() != null
+                && client.run().isSameReplica(replica)
+                && client.run().incarnation() < replica.incarnation();
+    clients.forEach(
+        (each, client) -> {
+          if (earlier.test(client)) {
+            String reason = RunFence.over(client.run(), replica);
+            fenced.put(each, new Refusal(replica.run(), reason));
+          }
+        });
+    drop(earlier);
+    String scope = CheckpointScopes.scope("", replica.stage());
+    String prefix = RunKeys.prefix(replica.run());
+    StoreSession session = session(id, prefix);
+    clients.put(
+        id,
+        new Client(
+            replica.stage(), sender, prefix, replica, scope, session, null, new HashMap<>()));
+  }
+
+  /**
+   * Returns the replica that a client is.
+   *
+   * @throws StoreException if it is none, or none any more
+   */
+  synchronized RunRequest replica(UUID id) {
+    require(id);
+    RunRequest run = clients.get(id).run();
+    if (run == null) {
+      throw new StoreException("this client is no replica of a run");
+    }
+    return run;
+  }
+
+  /** Removes the keys and clients of a run, and refuses its replicas from now on. */
+  synchronized void endRun(String run) {
+    runs.end(run);
+    drop(client -> client.run() != null && client.run().run().equals(run));
+    fenced.values().removeIf(refusal -> refusal.run().equals(run));
+    table.removePrefix(RunKeys.prefix(run), "run " + run + " has ended");
+  }
+
+  /**
+   * Does nothing for a client.
+   *
+   * @throws StoreException saying why {@code id} is no client any more
+   */
+  synchronized void require(UUID id) {
+    if (!clients.containsKey(id)) {
+      throw new StoreException(refusal(id));
+    }
+  }
+
+  /** Returns why a client has been removed. */
+  String refusal(UUID id) {
+    Refusal refusal = fenced.get(id);
+    return refusal == null ? OVER : refusal.reason();
   }
 
   private StoreSession session(UUID id, String keyPrefix) {
@@ -206,7 +306,7 @@ final class StoreClients {
   }
 
   private void publishWills(Client client) {
-    Store store = store(client.stage());
+    Store store = store(client.keyPrefix());
     client
         .wills()
         .forEach(
@@ -218,7 +318,8 @@ final class StoreClients {
 
   /** Reports to the ranks of a group that is not made yet that one of them will not come. */
   private void failRendezvous(StageAttempt stage, String group, Failure failure) {
-    if (FailedRendezvous.publish(store(stage).withPrefix(group), failure)) {
+    Store store = store(stage.keyPrefix());
+    if (FailedRendezvous.publish(store.withPrefix(group), failure)) {
       log(
           group,
           failure,
@@ -264,10 +365,10 @@ final class StoreClients {
     }
   }
 
-  /** Returns the keys of a stage. */
-  Store store(StageAttempt stage) {
+  /** Returns the keys with a prefix, that of a stage or a run. */
+  Store store(String keyPrefix) {
     return new TableStore(table, "the driver's store", STORE_TIMEOUT)
-        .withPrefix(stage.keyPrefix().replaceAll("/$", ""));
+        .withPrefix(keyPrefix.replaceAll("/$", ""));
   }
 
   /**
@@ -279,14 +380,14 @@ final class StoreClients {
     for (Client client : clients.values()) {
       for (String group : client.wills().keySet()) {
         if (client.wills().keySet().stream().noneMatch(each -> group.startsWith(each + "/"))) {
-          worlds.merge(new World(client.stage(), group), 1, Integer::sum);
+          worlds.merge(new World(client.stage(), client.keyPrefix(), group), 1, Integer::sum);
         }
       }
     }
     return worlds;
   }
 
-  /** Returns the number of clients of all stages. */
+  /** Returns the number of clients of all stages and runs. */
   synchronized int count() {
     return clients.size();
   }

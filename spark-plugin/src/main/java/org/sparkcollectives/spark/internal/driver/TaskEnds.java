@@ -31,16 +31,21 @@ final class TaskEnds {
    * did.
    */
   static Failure failure(SparkListenerTaskEnd end) {
-    TaskInfo task = end.taskInfo();
     Failure.Kind kind = kindIfNotJoined(end.reason());
-    return kind == null
-        ? null
-        : new Failure(
-            kind,
-            new RankLocation(task.partitionId(), task.host(), task.executorId(), task.taskId()),
-            "",
-            -1,
-            cause(end.reason()));
+    return kind == null ? null : failure(end, kind);
+  }
+
+  /** Returns the failure of a task that has not succeeded, whatever the reason. */
+  static Failure anyFailure(SparkListenerTaskEnd end) {
+    Failure.Kind kind = kind(end.reason());
+    return failure(end, kind == null ? Failure.Kind.EXCEPTION : kind);
+  }
+
+  private static Failure failure(SparkListenerTaskEnd end, Failure.Kind kind) {
+    TaskInfo task = end.taskInfo();
+    RankLocation location =
+        new RankLocation(task.partitionId(), task.host(), task.executorId(), task.taskId());
+    return new Failure(kind, location, "", -1, cause(end.reason()));
   }
 
   /** Returns the kind of failure of a task, or null if it has succeeded. */

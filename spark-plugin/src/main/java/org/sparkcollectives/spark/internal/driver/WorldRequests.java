@@ -73,6 +73,6 @@ public final class WorldRequests {
   }
 
   private Store store(World world) {
-    return driver.clients().store(world.stage()).withPrefix(world.name());
+    return driver.clients().store(world.keyPrefix()).withPrefix(world.name());
   }
 }

@@ -16,6 +16,9 @@ import org.sparkcollectives.spark.config.SparkPluginConfiguration;
 import org.sparkcollectives.spark.internal.protocol.DriverThreads;
 import org.sparkcollectives.spark.internal.protocol.JoinRequest;
 import org.sparkcollectives.spark.internal.protocol.PackedDump;
+import org.sparkcollectives.spark.internal.protocol.Quorum;
+import org.sparkcollectives.spark.internal.protocol.QuorumRequest;
+import org.sparkcollectives.spark.internal.protocol.RunRequest;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 import org.sparkcollectives.spark.internal.protocol.StoreMessages;
 import org.sparkcollectives.spark.internal.protocol.ValueReference;
@@ -75,6 +78,32 @@ public final class DriverStoreClient extends RemoteStore implements BoundedStore
     DriverStoreClient client = new DriverStoreClient(driver, request.stage(), timeout);
     driver.ask(StoreMessages.open(client.session, request), timeout);
     return client;
+  }
+
+  /**
+   * Connects a replica to the keys of its run, or returns null if the driver has no store. Blocks
+   * for one round trip, or two. Earlier incarnations of the replica are refused from now on.
+   *
+   * @throws StoreException if the run is over, or a later incarnation has begun
+   */
+  public static DriverStoreClient connect(SparkEnv env, RunRequest request, Duration timeout) {
+    DriverLink driver = SparkDriverLink.find(env);
+    return driver == null ? null : connect(driver, request, timeout);
+  }
+
+  /** Connects a replica through a link to a driver that has a store. Blocks for a round trip. */
+  public static DriverStoreClient connect(DriverLink driver, RunRequest request, Duration timeout) {
+    DriverStoreClient client = new DriverStoreClient(driver, request.stage(), timeout);
+    driver.ask(StoreMessages.run(client.session, request), timeout);
+    return client;
+  }
+
+  /**
+   * Asks the lighthouse of a replica's run for the quorum of its next step. Does not block; the
+   * future completes when the quorum is decided, for which there is no limit.
+   */
+  public CompletableFuture<Quorum> askQuorum(QuorumRequest request) {
+    return driver.ask(StoreMessages.quorum(session, request)).thenApply(Quorum::decode);
   }
 
   /**

@@ -19,6 +19,9 @@ import org.sparkcollectives.store.StoreException;
  *                                      a new client; always first. Until the group is created, the
  *                                      record is reported to its ranks if this client is lost
  *   CHECKPOINTS session, session       a further client for the checkpoints of an open one's call
+ *   RUN   session, run, replica, incarnation, stage, attempt
+ *                                      a new client in place of OPEN: for the keys of a run
+ *   QUORUM session, request            the reply, once it is decided: the quorum of its next step
  *   CALL  session, a store's request   the reply is the store's
  *   UPLOAD session, size               a large value will come; the reply, once the first piece may
  *                                      be sent: the upload's number, the size of a piece
@@ -57,6 +60,8 @@ public final class StoreMessages {
   public static final byte STATISTICS = 12;
   public static final byte THROWN = 13;
   public static final byte RACK = 14;
+  public static final byte RUN = 15;
+  public static final byte QUORUM = 16;
 
   private static final UUID NO_SESSION = new UUID(0, 0);
   private static final byte OK = 0;
@@ -91,6 +96,32 @@ public final class StoreMessages {
           "a message of " + message.limit() + " bytes that ends with no record: " + e.getMessage(),
           e);
     }
+  }
+
+  public static byte[] run(UUID session, RunRequest request) {
+    byte[] run = request.run().getBytes(StandardCharsets.UTF_8);
+    return head(RUN, session, 4 * Integer.BYTES + Long.BYTES + run.length)
+        .putInt(run.length)
+        .put(run)
+        .putInt(request.replica())
+        .putLong(request.incarnation())
+        .putInt(request.stage().stageId())
+        .putInt(request.stage().attempt())
+        .array();
+  }
+
+  /** Reads the rest of a {@link #RUN} behind its session. */
+  public static RunRequest runRequest(ByteBuffer message) {
+    String run = text(message);
+    require(message, Integer.BYTES + Long.BYTES);
+    int replica = message.getInt();
+    long incarnation = message.getLong();
+    return new RunRequest(run, replica, stage(message), incarnation);
+  }
+
+  public static byte[] quorum(UUID session, QuorumRequest request) {
+    byte[] encoded = request.encode();
+    return head(QUORUM, session, encoded.length).put(encoded).array();
   }
 
   public static byte[] checkpoints(UUID session, UUID open) {

@@ -15,6 +15,7 @@ import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.spark.internal.executor.DriverLink;
 import org.sparkcollectives.spark.internal.executor.DriverStoreClient;
 import org.sparkcollectives.spark.internal.protocol.JoinRequest;
+import org.sparkcollectives.spark.internal.protocol.RunRequest;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 import org.sparkcollectives.spark.internal.protocol.StoreMessages;
 import org.sparkcollectives.spark.internal.protocol.ValueReference;
@@ -76,11 +77,33 @@ final class TestDriver implements AutoCloseable {
         new Failure(
             Failure.Kind.EXECUTOR_LOST, new RankLocation(0, "host", "1", 7), "", -1, "lost");
     JoinRequest request = new JoinRequest(stage, "", "world", ifLost);
-    return DriverStoreClient.connect(new Link(), request, Duration.ofMinutes(5));
+    Link link = new Link(new RpcAddress("executor", 1));
+    return DriverStoreClient.connect(link, request, Duration.ofMinutes(5));
+  }
+
+  /** Ends the executor of a replica, as Spark's events tell it. */
+  void lose(RunRequest replica) {
+    store.clients().disconnected(new RpcAddress("executor-" + replica.incarnation(), 1));
+    RankLocation where = new RankLocation(replica.replica(), "host", "1", replica.incarnation());
+    store
+        .runs()
+        .failed(
+            replica.incarnation(),
+            new Failure(Failure.Kind.EXECUTOR_LOST, where, "", -1, "lost"),
+            null);
+  }
+
+  DriverStoreClient connect(RunRequest replica) {
+    Link link = new Link(new RpcAddress("executor-" + replica.incarnation(), 1));
+    return DriverStoreClient.connect(link, replica, Duration.ofMinutes(5));
   }
 
   private final class Link implements DriverLink {
-    private final RpcAddress address = new RpcAddress("executor", 1);
+    private final RpcAddress address;
+
+    Link(RpcAddress address) {
+      this.address = address;
+    }
 
     @Override
     public CompletableFuture<byte[]> ask(byte[] message) {

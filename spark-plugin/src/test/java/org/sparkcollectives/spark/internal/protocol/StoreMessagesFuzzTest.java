@@ -35,6 +35,10 @@ class StoreMessagesFuzzTest {
         StoreMessages.open(SESSION, new JoinRequest(STAGE, "call", "application/world", ifLost));
     return Stream.of(
         open,
+        StoreMessages.run(SESSION, new RunRequest("1", 2, STAGE, 7)),
+        StoreMessages.quorum(
+            SESSION,
+            new QuorumRequest("spark:1", "weights", new StateVersion(2, 3), true, List.of(4L))),
         StoreMessages.checkpoints(SESSION, SESSION),
         StoreMessages.call(SESSION, new byte[] {7}),
         StoreMessages.will(SESSION, "group", new byte[] {7}),
@@ -64,6 +68,9 @@ class StoreMessagesFuzzTest {
       case StoreMessages.OPEN -> StoreMessages.open(session, StoreMessages.joinRequest(message));
       case StoreMessages.CHECKPOINTS ->
           StoreMessages.checkpoints(session, StoreMessages.session(message));
+      case StoreMessages.RUN -> StoreMessages.run(session, StoreMessages.runRequest(message));
+      case StoreMessages.QUORUM ->
+          StoreMessages.quorum(session, QuorumRequest.decode(StoreMessages.rest(message)));
       case StoreMessages.CALL -> StoreMessages.call(session, StoreMessages.rest(message));
       case StoreMessages.WILL ->
           StoreMessages.will(session, StoreMessages.text(message), StoreMessages.rest(message));

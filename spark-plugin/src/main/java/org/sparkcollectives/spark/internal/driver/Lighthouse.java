@@ -1,0 +1,305 @@
+package org.sparkcollectives.spark.internal.driver;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+import org.apache.spark.SparkException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.Failure;
+import org.sparkcollectives.RankLocation;
+import org.sparkcollectives.spark.internal.protocol.Quorum;
+import org.sparkcollectives.spark.internal.protocol.QuorumRequest;
+import org.sparkcollectives.spark.internal.protocol.RunKeys;
+import org.sparkcollectives.spark.internal.protocol.StateVersion;
+import org.sparkcollectives.spi.failure.FailedRendezvous;
+import org.sparkcollectives.store.Store;
+import org.sparkcollectives.store.StoreException;
+
+/**
+ * Decides which replicas of a run take the next steps together, as torchft's lighthouse does.
+ *
+ * <p>A replica asks when it has begun, when its group has failed, and when it knows that another
+ * one waits. All that have asked get a quorum once each member of the quorum before has asked, has
+ * died, or does not respond. Deaths come from Spark, which knows them, and not from heartbeats;
+ * what does not respond is known from the members that wait for it, and counts again when it asks.
+ * As there is one lighthouse, and it is where the store is that refuses whom it has given up, no
+ * majority is needed.
+ *
+ * <p>A quorum of replicas that have begun since the last one has no state, so it begins with a
+ * checkpoint, or the run fails. Thread-safe; nothing blocks.
+ */
+final class Lighthouse {
+
+  private static final Logger LOG = LoggerFactory.getLogger(Lighthouse.class);
+
+  private record Question(QuorumRequest request, CompletableFuture<Quorum> answer) {}
+
+  private final int minReplicas;
+  private final Store store;
+  private final String group;
+  private final CompletableFuture<SparkException> failure = new CompletableFuture<>();
+
+  /** The replica that each incarnation is whose task runs. */
+  private final Map<Long, Integer> running = new HashMap<>();
+
+  /** Those that run, but do not respond. */
+  private final Set<Long> unreachable = new HashSet<>();
+
+  private final Map<Long, Question> asked = new TreeMap<>();
+  private Quorum quorum = new Quorum(0, List.of(), null);
+
+  /** Whether the group of the quorum is of no use to a member any more. */
+  private boolean broken;
+
+  private boolean over;
+
+  /**
+   * Creates the lighthouse of a run.
+   *
+   * @param minReplicas how many replicas a quorum needs
+   * @param store the keys of the run
+   * @param group the name of the group of its replicas
+   */
+  Lighthouse(int minReplicas, Store store, String group) {
+    this.minReplicas = minReplicas;
+    this.store = store;
+    this.group = group;
+  }
+
+  /** Records that the task of a replica has begun; one before it is over. */
+  synchronized void began(int replica, long incarnation) {
+    List<Long> before =
+        running.entrySet().stream()
+            .filter(each -> each.getValue() == replica)
+            .map(Map.Entry::getKey)
+            .toList();
+    running.put(incarnation, replica);
+    before.forEach(
+        each ->
+            lost(
+                each,
+                new Failure(
+                    Failure.Kind.EXECUTOR_LOST,
+                    new RankLocation(replica, "unknown", "unknown", each),
+                    "",
+                    -1,
+                    "Spark has begun it again as task " + incarnation)));
+    decide();
+  }
+
+  /** Returns a future of the next quorum that an incarnation is in. */
+  synchronized CompletableFuture<Quorum> ask(long incarnation, QuorumRequest request) {
+    if (failure.isDone()) {
+      return CompletableFuture.failedFuture(new StoreException(failure.join().getMessage()));
+    }
+    if (!running.containsKey(incarnation)) {
+      return CompletableFuture.failedFuture(
+          new StoreException("Task " + incarnation + " is over for the driver"));
+    }
+    unreachable.remove(incarnation);
+    boolean member = quorum.rank(incarnation) >= 0;
+    broken |= member && request.failed();
+    if (member) {
+      accuse(incarnation, request.unreachable());
+    }
+    Question question = new Question(request, new CompletableFuture<>());
+    asked.put(incarnation, question);
+    decide();
+    return question.answer();
+  }
+
+  private void accuse(long by, List<Long> accused) {
+    for (long each : accused) {
+      if (quorum.rank(each) >= 0 && !asked.containsKey(each) && unreachable.add(each)) {
+        LOG.info("Task {} of {} does not respond to task {}", each, group, by);
+      }
+    }
+  }
+
+  /** Records that a task has returned: its run needs no further steps. */
+  synchronized void returned(long incarnation) {
+    if (running.remove(incarnation) != null) {
+      over = true;
+      decide();
+    }
+  }
+
+  /**
+   * Records that a task has failed.
+   *
+   * @param cause what the program has thrown, for which the run fails; null if another attempt of
+   *     the task may succeed
+   */
+  synchronized void failed(long incarnation, Failure how, SparkException cause) {
+    if (!running.containsKey(incarnation)) {
+      return;
+    }
+    LOG.info(
+        "Replica {} of {}: {} {}", running.get(incarnation), group, how.where(), how.kind().verb());
+    lost(incarnation, how);
+    if (cause != null) {
+      fail(cause);
+    }
+    decide();
+  }
+
+  private void lost(long incarnation, Failure how) {
+    running.remove(incarnation);
+    unreachable.remove(incarnation);
+    Question question = asked.remove(incarnation);
+    if (question != null) {
+      question.answer().cancel(false);
+    }
+    int rank = quorum.rank(incarnation);
+    if (rank >= 0) {
+      RankLocation location = new RankLocation(rank, how.host(), how.executorId(), incarnation);
+      // Members that make the quorum's group at this moment would wait for this one.
+      FailedRendezvous.publish(
+          store.withPrefix(RunKeys.group(group, quorum.id())),
+          new Failure(how.kind(), location, "", -1, how.cause()));
+    }
+  }
+
+  /** Returns a future that completes with the reason when the run cannot go on. */
+  CompletableFuture<SparkException> failure() {
+    return failure;
+  }
+
+  private void decide() {
+    if (asked.isEmpty()) {
+      return;
+    }
+    if (over) {
+      answer(Quorum.OVER);
+      return;
+    }
+    boolean stateLost = isStateLost();
+    if (isAwaited(stateLost)) {
+      // Its members look at this between steps.
+      store.set(RunKeys.pending(quorum.id()), new byte[0]);
+      return;
+    }
+    StateVersion checkpoint = null;
+    if (stateLost) {
+      checkpoint = newestCheckpoint();
+      if (checkpoint == null) {
+        fail(
+            new SparkException(
+                "All replicas of "
+                    + group
+                    + " that had its state were lost: "
+                    + describe(quorum)
+                    + ". There is no checkpoint to go on from, and beginning again at step 0 is"
+                    + " for you to decide. Use more replicas on different executors, or"
+                    + " withCheckpointInterval"));
+        return;
+      }
+    }
+    if (asked.size() < minReplicas) {
+      LOG.info("{} waits for {} more replicas", group, minReplicas - asked.size());
+      return;
+    }
+    form(checkpoint);
+  }
+
+  /**
+   * Returns whether a member of the present quorum is waited for; one that does not respond only if
+   * it may have the state that all others lack.
+   */
+  private boolean isAwaited(boolean stateLost) {
+    return quorum.members().stream()
+        .map(Quorum.Member::incarnation)
+        .filter(each -> running.containsKey(each) && !asked.containsKey(each))
+        .anyMatch(each -> stateLost || !unreachable.contains(each));
+  }
+
+  /** Returns whether there was a state that none of those that have asked has. */
+  private boolean isStateLost() {
+    boolean hasState =
+        asked.values().stream()
+            .anyMatch(each -> !each.request().version().equals(StateVersion.NONE));
+    if (hasState || quorum.id() == 0) {
+      return false;
+    }
+    // A member without a state shows that its quorum has committed nothing.
+    return quorum.checkpoint() != null
+        || !quorum.newest().equals(StateVersion.NONE)
+        || asked.keySet().stream().noneMatch(each -> quorum.rank(each) >= 0);
+  }
+
+  private StateVersion newestCheckpoint() {
+    return store.listKeys().stream()
+        .map(RunKeys::checkpoint)
+        .flatMap(Optional::stream)
+        .max(Comparator.naturalOrder())
+        .orElse(null);
+  }
+
+  private void form(StateVersion checkpoint) {
+    List<Quorum.Member> members = new ArrayList<>();
+    asked.forEach(
+        (incarnation, question) ->
+            members.add(
+                new Quorum.Member(running.get(incarnation), incarnation, question.request())));
+    members.sort(Comparator.comparingInt(Quorum.Member::replica));
+    boolean same =
+        !broken
+            && checkpoint == null
+            && incarnations(members).equals(incarnations(quorum.members()));
+    store.deleteKey(RunKeys.pending(quorum.id()));
+    quorum = new Quorum(quorum.id() + (same ? 0 : 1), members, checkpoint);
+    broken = false;
+    unreachable.retainAll(running.keySet());
+    if (checkpoint != null) {
+      LOG.warn("{} has lost all its replicas, and goes on from step {}", group, checkpoint.step());
+    }
+    if (!same) {
+      LOG.info("{}: {}", group, describe(quorum));
+    }
+    answer(quorum);
+  }
+
+  private static List<Long> incarnations(List<Quorum.Member> members) {
+    return members.stream().map(Quorum.Member::incarnation).toList();
+  }
+
+  private static String describe(Quorum quorum) {
+    return "quorum "
+        + quorum.id()
+        + " of replicas "
+        + quorum.members().stream()
+            .map(each -> each.replica() + " (task " + each.incarnation() + ")")
+            .collect(Collectors.joining(", "))
+        + " at step "
+        + quorum.healed().step();
+  }
+
+  private void answer(Quorum answer) {
+    List<Question> questions = List.copyOf(asked.values());
+    asked.clear();
+    questions.forEach(each -> each.answer().complete(answer));
+  }
+
+  private void fail(SparkException reason) {
+    failure.complete(reason);
+    List<Question> questions = List.copyOf(asked.values());
+    asked.clear();
+    questions.forEach(
+        each -> each.answer().completeExceptionally(new StoreException(reason.getMessage())));
+  }
+
+  /** Ends the run for all that still ask. */
+  synchronized void close() {
+    over = true;
+    decide();
+  }
+}

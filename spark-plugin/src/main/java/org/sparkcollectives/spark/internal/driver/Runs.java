@@ -1,0 +1,128 @@
+package org.sparkcollectives.spark.internal.driver;
+
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Supplier;
+import org.apache.spark.ExceptionFailure;
+import org.apache.spark.SparkException;
+import org.apache.spark.Success$;
+import org.apache.spark.rpc.RpcAddress;
+import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.sparkcollectives.Failure;
+import org.sparkcollectives.spark.internal.protocol.Quorum;
+import org.sparkcollectives.spark.internal.protocol.QuorumRequest;
+import org.sparkcollectives.spark.internal.protocol.RunKeys;
+import org.sparkcollectives.spark.internal.protocol.RunRequest;
+import org.sparkcollectives.store.StoreException;
+
+/**
+ * The calls of {@code ElasticStage} that are under way: each has keys in the driver's store, which
+ * live as long as the call, and a {@link Lighthouse}. Thread-safe; nothing blocks.
+ */
+final class Runs {
+
+  private final StoreClients clients;
+  private final Supplier<String> application;
+  private final AtomicLong last = new AtomicLong();
+  private final Map<String, Lighthouse> lighthouses = new ConcurrentHashMap<>();
+
+  /**
+   * Creates the runs of an application, of which there are none yet.
+   *
+   * @param clients where replicas become clients of the store
+   * @param application gives its id
+   */
+  Runs(StoreClients clients, Supplier<String> application) {
+    this.clients = clients;
+    this.application = application;
+  }
+
+  /** Begins a run, and returns its id, which no other run of the application has. */
+  String begin(int minReplicas) {
+    String run = String.valueOf(last.incrementAndGet());
+    clients.beginRun(run);
+    lighthouses.put(
+        run,
+        new Lighthouse(
+            minReplicas,
+            clients.store(RunKeys.prefix(run)),
+            RunKeys.replicas(application.get(), run)));
+    return run;
+  }
+
+  /** Makes a replica a client of its run, see {@link StoreClients#openRun}. */
+  void open(UUID id, RunRequest replica, RpcAddress sender) {
+    clients.openRun(id, replica, sender);
+    lighthouse(replica.run()).began(replica.replica(), replica.incarnation());
+  }
+
+  /** Returns a future of the quorum of a replica's next step. */
+  CompletableFuture<Quorum> ask(RunRequest replica, QuorumRequest request) {
+    return lighthouse(replica.run()).ask(replica.incarnation(), request);
+  }
+
+  /** Records that a task has ended, well or not; it may be any of the application. */
+  void taskEnded(SparkListenerTaskEnd end) {
+    if (lighthouses.isEmpty()) {
+      return;
+    }
+    long task = end.taskInfo().taskId();
+    if (end.reason() == Success$.MODULE$) {
+      returned(task);
+    } else {
+      Failure failure = TaskEnds.anyFailure(end);
+      failed(task, failure, failure.kind() == Failure.Kind.EXCEPTION ? cause(end, failure) : null);
+    }
+  }
+
+  /** Records that a task has returned, see {@link Lighthouse#returned}. */
+  void returned(long task) {
+    lighthouses.values().forEach(each -> each.returned(task));
+  }
+
+  /** Records that a task has failed, see {@link Lighthouse#failed}. */
+  void failed(long task, Failure failure, SparkException cause) {
+    lighthouses.values().forEach(each -> each.failed(task, failure, cause));
+  }
+
+  /** Returns what fails the run; null if the task has thrown nothing itself. */
+  private static SparkException cause(SparkListenerTaskEnd end, Failure failure) {
+    return end.reason() instanceof ExceptionFailure thrown
+        ? new SparkException(
+            "Replica "
+                + failure.rank()
+                + " (executor "
+                + failure.executorId()
+                + ", task "
+                + failure.taskAttemptId()
+                + ") failed: "
+                + failure.cause(),
+            thrown.exception().getOrElse(() -> null))
+        : null;
+  }
+
+  /** Returns a future that completes with the reason when a run cannot go on. */
+  CompletableFuture<SparkException> failure(String run) {
+    return lighthouse(run).failure();
+  }
+
+  private Lighthouse lighthouse(String run) {
+    Lighthouse lighthouse = lighthouses.get(run);
+    if (lighthouse == null) {
+      throw new StoreException("Run " + run + " is over");
+    }
+    return lighthouse;
+  }
+
+  /** Ends a run: its keys and clients go. */
+  void close(String run) {
+    Lighthouse lighthouse = lighthouses.remove(run);
+    if (lighthouse != null) {
+      lighthouse.close();
+    }
+    clients.endRun(run);
+  }
+}
