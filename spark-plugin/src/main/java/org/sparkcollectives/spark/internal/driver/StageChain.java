@@ -47,6 +47,28 @@ public final class StageChain {
     return Optional.empty();
   }
 
+  /** Returns whether {@code rdd} reads the files of a shuffle, and none of its checkpoints. */
+  static boolean readsShuffle(RDD<?> rdd) {
+    Set<Integer> seen = new HashSet<>();
+    Deque<RDD<?>> waiting = new ArrayDeque<>();
+    waiting.push(rdd);
+    while (!waiting.isEmpty()) {
+      RDD<?> child = waiting.pop();
+      if (child.isCheckpointed() || !seen.add(child.id())) {
+        continue;
+      }
+      Iterator<?> dependencies = dependencies(child).iterator();
+      while (dependencies.hasNext()) {
+        Dependency<?> each = (Dependency<?>) dependencies.next();
+        if (each instanceof ShuffleDependency) {
+          return true;
+        }
+        waiting.push(each.rdd());
+      }
+    }
+    return false;
+  }
+
   private static String describe(int partitions, RDD<?> child, RDD<?> parent) {
     return "The barrier stage has "
         + partitions

@@ -28,7 +28,7 @@ import org.sparkcollectives.store.Deadline;
 import org.sparkcollectives.store.Store;
 import scala.Option;
 
-/** A barrier task as the host of a rank. */
+/** A task as the host of a rank. */
 final class TaskRank implements RankContext {
 
   private static final Logger LOG = LoggerFactory.getLogger(TaskRank.class);

@@ -4,15 +4,17 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.spark.BarrierTaskContext;
 import org.apache.spark.SparkEnv;
+import org.apache.spark.TaskContext;
 import org.apache.spark.util.TaskCompletionListener;
 import org.apache.spark.util.TaskFailureListener;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReconfigurableGroup;
 import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.spark.internal.protocol.RunRequest;
 import org.sparkcollectives.spi.RankTuning;
 
-/** The groups of each barrier task that runs in this JVM. Thread-safe. */
+/** The groups of each task that runs in this JVM and has some. Thread-safe. */
 public final class TaskWorlds {
 
   /** By task attempt. */
@@ -108,8 +110,27 @@ public final class TaskWorlds {
     return group;
   }
 
+  /**
+   * Makes the reconfigurable group of a replica, whose task need not be a barrier task. Does not
+   * block. The group and its store are closed when the task ends, and the group is aborted when it
+   * fails.
+   *
+   * @param replicas how many replicas there may be
+   * @param store the replica's client of its run, closed with the group or by this call if it
+   *     throws
+   */
+  public static ReconfigurableGroup ofReplica(
+      TaskContext task, RunRequest request, int replicas, DriverStoreClient store) {
+    ExecutorStatistics.begin(task);
+    abortIfItFails(task, "");
+    ReconfigurableGroup group =
+        WorldGroup.ofReplica(task, SparkEnv.get(), request, replicas, store);
+    keep(task, new Numbered(task.taskAttemptId(), 1), group, RECONFIGURABLE);
+    return group;
+  }
+
   private static <K, G extends ProcessGroup> void keep(
-      BarrierTaskContext task, K key, G group, Map<K, G> groups) {
+      TaskContext task, K key, G group, Map<K, G> groups) {
     groups.put(key, group);
     TaskCompletionListener onEnd =
         ended -> {
@@ -125,7 +146,7 @@ public final class TaskWorlds {
    * @param call counts if this is the first call for the task: {@code BarrierStage} joins the world
    *     before the task's own code runs
    */
-  private static void abortIfItFails(BarrierTaskContext task, String call) {
+  private static void abortIfItFails(TaskContext task, String call) {
     if (CALLS.putIfAbsent(task.taskAttemptId(), call) != null) {
       return;
     }

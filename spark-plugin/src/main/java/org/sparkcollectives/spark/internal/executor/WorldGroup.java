@@ -3,13 +3,18 @@ package org.sparkcollectives.spark.internal.executor;
 import java.time.Duration;
 import org.apache.spark.BarrierTaskContext;
 import org.apache.spark.SparkEnv;
+import org.apache.spark.TaskContext;
 import org.apache.spark.util.TaskCompletionListener;
+import org.sparkcollectives.ErrorHandling;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReconfigurableGroup;
 import org.sparkcollectives.config.Configuration;
+import org.sparkcollectives.spark.config.SparkSettings;
 import org.sparkcollectives.spark.internal.protocol.JoinRequest;
+import org.sparkcollectives.spark.internal.protocol.RunKeys;
+import org.sparkcollectives.spark.internal.protocol.RunRequest;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 import org.sparkcollectives.spi.HostedGroups;
 import org.sparkcollectives.spi.RankTuning;
@@ -17,7 +22,7 @@ import org.sparkcollectives.spi.failure.RankIdentity;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConfiguration;
 
-/** Creates the groups of the tasks of a barrier stage. */
+/** Creates the groups of tasks. */
 final class WorldGroup {
 
   private WorldGroup() {}
@@ -91,11 +96,33 @@ final class WorldGroup {
     TaskRank rank = new TaskRank(task, env, settings, tuning, store);
     TaskCompletionListener onEnd = ended -> rank.taskCompleted();
     task.addTaskCompletionListener(onEnd);
+    return reconfigurable(store, task.partitionId(), task.getTaskInfos().length, named, rank);
+  }
+
+  /**
+   * Returns the group of a replica, whose members are chosen later. A failed group must not end its
+   * task, whatever the settings say. Does not block.
+   *
+   * @param replicas how many replicas there may be
+   * @param store of the run, closed with the group
+   */
+  static ReconfigurableGroup ofReplica(
+      TaskContext task, SparkEnv env, RunRequest request, int replicas, DriverStoreClient store) {
+    GroupOptions options =
+        GroupOptions.defaults()
+            .withName(RunKeys.replicas(env.conf().getAppId(), request.run()))
+            .withErrorHandling(ErrorHandling.CLEAN_UP_ONLY);
+    TaskRank rank =
+        new TaskRank(task, env, SparkSettings.of(env.conf()), RankTuning.DEFAULT, store);
+    return reconfigurable(store, request.replica(), replicas, options, rank);
+  }
+
+  private static ReconfigurableGroup reconfigurable(
+      DriverStoreClient store, int rank, int size, GroupOptions options, TaskRank host) {
     boolean created = false;
     try {
       ReconfigurableGroup group =
-          HostedGroups.reconfigurable(
-              store, task.partitionId(), task.getTaskInfos().length, named, rank, store::close);
+          HostedGroups.reconfigurable(store, rank, size, options, host, store::close);
       created = true;
       return group;
     } finally {

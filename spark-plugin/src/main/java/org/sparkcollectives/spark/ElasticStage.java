@@ -1,0 +1,178 @@
+package org.sparkcollectives.spark;
+
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ExecutionException;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.SparkException;
+import org.apache.spark.api.java.JavaFutureAction;
+import org.apache.spark.api.java.JavaRDD;
+import org.apache.spark.rdd.RDD;
+import org.sparkcollectives.spark.elastic.Replica;
+import org.sparkcollectives.spark.elastic.ReplicaFunction;
+import org.sparkcollectives.spark.internal.driver.ElasticRun;
+import org.sparkcollectives.spark.internal.driver.RetryPreflight;
+import org.sparkcollectives.spark.internal.elastic.ReplicaTask;
+import scala.reflect.ClassTag;
+import scala.reflect.ClassTag$;
+
+/**
+ * Trains replicas of a model, one for each partition of an RDD, that go on when executors are lost.
+ *
+ * <p>It is an ordinary stage, not a barrier stage: a lost executor ends its own tasks only. The
+ * replicas on other executors lose one attempt of one step, and take the next ones without it.
+ * Spark starts the lost task again, alone, on whatever executor it has; it receives the state from
+ * a replica that lives, and joins in. So slots for all replicas at once are not needed, and dynamic
+ * allocation is allowed. The protocol is that of PyTorch's torchft.
+ *
+ * <pre>{@code
+ * double[] weights =
+ *     ElasticStage.of(rows)
+ *         .withMinReplicas(2)
+ *         .withCheckpointInterval(500)
+ *         .run(
+ *             (replica, own) -> {
+ *               double[] model = new double[features];
+ *               Batches batches = new Batches(own);
+ *               replica.state("model", Tensor.of(model));
+ *               while (replica.startQuorum() < 10_000) {
+ *                 double[] gradient = batches.gradient(model, replica.currentStep());
+ *                 replica.allReduce(Tensor.of(gradient), ReduceOp.AVG);
+ *                 if (replica.shouldCommit()) {
+ *                   descend(model, gradient);
+ *                 }
+ *               }
+ *               return model;
+ *             });
+ * }</pre>
+ *
+ * <p><b>What is lost</b>: the rows of a replica do not count while it is away. With the same
+ * replicas in each step the result has the same bits as one without failures.
+ *
+ * <p><b>When the run fails.</b> If the function throws, the run fails at once: a program throws the
+ * same exception again. If all replicas that have the state are lost, it goes on from the last
+ * checkpoint ({@link #withCheckpointInterval}), and fails if there is none; it never begins again
+ * silently.
+ *
+ * <p><b>Settings of the application</b>: {@code spark.task.maxFailures=1000}, without which {@link
+ * #run} refuses, because Spark counts each lost executor. Masters have limits of their own: {@code
+ * spark.deploy.maxExecutorRetries=-1} (standalone), {@code spark.executor.maxNumFailures} (YARN,
+ * Kubernetes).
+ *
+ * <p>Immutable: each {@code with} method returns another stage.
+ *
+ * @param <T> the type of the rows
+ * @see Replica
+ */
+public final class ElasticStage<T> {
+
+  private final RDD<T> rdd;
+  private final int minReplicas;
+  private final int checkpointInterval;
+
+  private ElasticStage(RDD<T> rdd, int minReplicas, int checkpointInterval) {
+    this.rdd = rdd;
+    this.minReplicas = minReplicas;
+    this.checkpointInterval = checkpointInterval;
+  }
+
+  /** Creates a stage with one replica for each partition of {@code rdd}. */
+  public static <T> ElasticStage<T> of(JavaRDD<T> rdd) {
+    return of(Objects.requireNonNull(rdd, "rdd").rdd());
+  }
+
+  /** Creates a stage with one replica for each partition of {@code rdd}, a Scala RDD. */
+  public static <T> ElasticStage<T> of(RDD<T> rdd) {
+    return new ElasticStage<>(Objects.requireNonNull(rdd, "rdd"), 1, 0);
+  }
+
+  /**
+   * Returns this stage with a least number of replicas for each step; 1 by default. While there are
+   * fewer, at the beginning or after losses, the others wait for Spark to start more.
+   *
+   * @throws IllegalArgumentException if it is not from 1 to the number of partitions
+   */
+  public ElasticStage<T> withMinReplicas(int replicas) {
+    if (replicas < 1 || replicas > rdd.getNumPartitions()) {
+      throw new IllegalArgumentException(
+          "A step needs from 1 to "
+              + rdd.getNumPartitions()
+              + " replicas, the number of partitions, not "
+              + replicas);
+    }
+    return new ElasticStage<>(rdd, replicas, checkpointInterval);
+  }
+
+  /**
+   * Returns this stage with checkpoints, for the case that all replicas are lost: after each {@code
+   * steps} of them one replica writes the state to the driver's store, while the others wait. The
+   * store keeps the last two until the run ends. By default there are none.
+   *
+   * @throws IllegalArgumentException if it is less than 1
+   */
+  public ElasticStage<T> withCheckpointInterval(int steps) {
+    if (steps < 1) {
+      throw new IllegalArgumentException(
+          "A checkpoint is kept after 1 step or more, not after " + steps);
+    }
+    return new ElasticStage<>(rdd, minReplicas, steps);
+  }
+
+  /**
+   * Trains the replicas now, as a job of its own, and returns what the function has returned on the
+   * first of them that has finished. Blocks until all tasks have ended; a replica that Spark starts
+   * when others have finished ends at once. An interrupt cancels the job.
+   *
+   * <p>Throws {@code SparkException} if the job fails, or the function throws, with its exception
+   * as cause; and {@code InterruptedException} if the thread is interrupted.
+   *
+   * @throws IllegalStateException if the settings of the application do not let Spark start lost
+   *     tasks again; the message says what to set
+   * @throws IllegalArgumentException if the RDD has no partitions
+   */
+  public <R> R run(ReplicaFunction<T, R> function) {
+    Objects.requireNonNull(function, "function");
+    int replicas = rdd.getNumPartitions();
+    if (replicas == 0) {
+      throw new IllegalArgumentException("The RDD has no partitions, so there are no replicas");
+    }
+    RetryPreflight.check(rdd);
+    SparkCollectives.install(rdd.sparkContext());
+    ClassTag<T> any = ClassTag$.MODULE$.apply(Object.class);
+    try (ElasticRun run = ElasticRun.begin(SparkEnv.get(), minReplicas)) {
+      JavaFutureAction<List<R>> job =
+          JavaRDD.fromRDD(rdd, any)
+              .mapPartitions(
+                  new ReplicaTask<T, R>(function, run.id(), replicas, checkpointInterval))
+              .collectAsync();
+      run.failure().thenAccept(reason -> job.cancel(true));
+      return await(job, run).get(0);
+    } catch (RuntimeException e) {
+      throw e;
+    } catch (Exception e) {
+      throw ElasticStage.<RuntimeException>unchecked(e);
+    }
+  }
+
+  private static <R> List<R> await(JavaFutureAction<List<R>> job, ElasticRun run) throws Exception {
+    try {
+      return job.get();
+    } catch (InterruptedException e) {
+      job.cancel(true);
+      throw e;
+    } catch (CancellationException | ExecutionException e) {
+      SparkException reason = run.failure().getNow(null);
+      if (reason != null) {
+        throw reason;
+      }
+      throw e.getCause() instanceof SparkException failed ? failed : e;
+    }
+  }
+
+  /** Throws any exception without declaring it, as Spark does. */
+  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+  private static <E extends Exception> E unchecked(Exception e) throws E {
+    throw (E) e;
+  }
+}

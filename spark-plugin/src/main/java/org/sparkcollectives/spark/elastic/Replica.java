@@ -1,0 +1,104 @@
+package org.sparkcollectives.spark.elastic;
+
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.Tensor;
+
+/**
+ * A copy of the model, trained in one task together with the others: the part of torchft's {@code
+ * Manager} in Java, and with its names.
+ *
+ * <pre>{@code
+ * double[] weights = new double[features];
+ * replica.state("weights", Tensor.of(weights));
+ * while (replica.startQuorum() < steps) {
+ *   double[] gradient = gradient(weights, batch(replica.currentStep()));
+ *   replica.allReduce(Tensor.of(gradient), ReduceOp.AVG);
+ *   if (replica.shouldCommit()) {
+ *     descend(weights, gradient);
+ *   }
+ * }
+ * }</pre>
+ *
+ * <p>A <b>step</b> begins with {@link #startQuorum} and ends with {@link #shouldCommit}. If that
+ * returns false, a replica was lost: the step must leave no trace in the state, and the loop does
+ * it again, with those that are left. Change the state only after a {@code true}, and only by what
+ * {@link #allReduce} has brought, so that it is the same on all replicas.
+ *
+ * <p>A <b>quorum</b> is the set of replicas that take steps together; all of them are participants
+ * in each of its steps. It changes when a replica is lost, and when one that waits comes in, which
+ * gets the state of the others first. Not thread-safe: for the thread of the task.
+ */
+public interface Replica {
+
+  /** Returns the number of this replica, its partition. */
+  int replicaId();
+
+  /**
+   * Registers tensors that heal: a replica that comes later, or is behind, receives them from
+   * another one. They are all that the next step depends on: parameters, the optimizer's state, and
+   * whatever else changes from step to step. At the first quorum all replicas get those of the
+   * first one. Not changed by this call.
+   *
+   * @param name tells them from others; the same on all replicas
+   * @param tensors of the same types and shapes on all replicas, in the memory of the host
+   * @throws IllegalArgumentException if there are none, or the name is taken
+   * @throws IllegalStateException after the first {@link #startQuorum}
+   */
+  void state(String name, Tensor... tensors);
+
+  /**
+   * Begins a step. Returns at once while the quorum does not change. Otherwise blocks until the
+   * driver has decided the next one, the replicas have connected, and those that are behind have
+   * received the state, which may have changed when this returns. A quorum waits for its {@code
+   * minReplicas}, for however long it takes Spark to start them; the wait ends when the task is
+   * killed.
+   *
+   * @return {@link #currentStep}
+   * @throws RunOverException if others have finished the run
+   * @throws IllegalStateException if the last step has not ended, no state is registered, the
+   *     states of the replicas differ in names, types or shapes, or a hundred attempts in a row
+   *     have failed
+   * @throws org.sparkcollectives.store.StoreException if another task has begun in this one's
+   *     place, or all replicas that had the state were lost, and there is no checkpoint
+   */
+  long startQuorum();
+
+  /**
+   * Returns the number of steps that were committed before this one, by whichever replicas; 0
+   * before the first.
+   */
+  long currentStep();
+
+  /** Returns how many replicas take part in this step. */
+  int numParticipants();
+
+  /** Returns the rank of this replica among them, in the order of their numbers. */
+  int participatingRank();
+
+  /** Returns the number of the quorum; it grows whenever the participants change, or one fails. */
+  long quorumId();
+
+  /**
+   * Reduces a tensor over the participants, in place. Blocks until it is done.
+   *
+   * <p>Does not throw when a replica is lost: the tensor then has undefined contents, later calls
+   * of the step return at once, and {@link #shouldCommit} returns false. It throws if this task is
+   * killed, for a bad argument, and if replicas call it with different arguments ({@link
+   * org.sparkcollectives.CollectiveMismatchException}).
+   *
+   * @throws IllegalStateException outside a step
+   */
+  void allReduce(Tensor tensor, ReduceOp op);
+
+  /**
+   * Ends the step, and returns whether its results count. Blocks for a small all-reduce, by which
+   * all participants know that all have come so far.
+   *
+   * <p>When an executor dies in this very moment, some may get true and others false. Those that
+   * are behind then receive the state of the others.
+   *
+   * @return false if a replica was lost meanwhile: do the step again
+   * @throws IllegalStateException outside a step
+   */
+  boolean shouldCommit();
+}

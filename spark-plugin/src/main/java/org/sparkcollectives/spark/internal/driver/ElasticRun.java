@@ -1,0 +1,40 @@
+package org.sparkcollectives.spark.internal.driver;
+
+import java.util.concurrent.CompletableFuture;
+import org.apache.spark.SparkEnv;
+import org.apache.spark.SparkException;
+
+/** A call of {@code ElasticStage} on the driver. Its keys live until it is closed. Thread-safe. */
+public final class ElasticRun implements AutoCloseable {
+
+  private final Runs runs;
+  private final String id;
+  private final CompletableFuture<SparkException> failure;
+
+  private ElasticRun(Runs runs, String id) {
+    this.runs = runs;
+    this.id = id;
+    this.failure = runs.failure(id);
+  }
+
+  /** Begins a run in an application whose driver has a store. */
+  public static ElasticRun begin(SparkEnv env, int minReplicas) {
+    Runs runs = DriverStores.of(env).runs();
+    return new ElasticRun(runs, runs.begin(minReplicas));
+  }
+
+  /** Returns what identifies the run in the application. */
+  public String id() {
+    return id;
+  }
+
+  /** Returns a future that completes with the reason when the run cannot go on. */
+  public CompletableFuture<SparkException> failure() {
+    return failure;
+  }
+
+  @Override
+  public void close() {
+    runs.close(id);
+  }
+}

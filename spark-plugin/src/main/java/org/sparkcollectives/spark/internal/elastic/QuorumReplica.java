@@ -1,0 +1,316 @@
+package org.sparkcollectives.spark.internal.elastic;
+
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.sparkcollectives.CollectiveException;
+import org.sparkcollectives.CollectiveMismatchException;
+import org.sparkcollectives.CollectiveTimeoutException;
+import org.sparkcollectives.Failure;
+import org.sparkcollectives.GroupAbortedException;
+import org.sparkcollectives.PeerFailedException;
+import org.sparkcollectives.ReconfigurableGroup;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.spark.elastic.Replica;
+import org.sparkcollectives.spark.elastic.RunOverException;
+import org.sparkcollectives.spark.internal.executor.DriverStoreClient;
+import org.sparkcollectives.spark.internal.protocol.Quorum;
+import org.sparkcollectives.spark.internal.protocol.QuorumRequest;
+import org.sparkcollectives.spark.internal.protocol.RunKeys;
+import org.sparkcollectives.spark.internal.protocol.RunRequest;
+import org.sparkcollectives.spark.internal.protocol.StateVersion;
+import org.sparkcollectives.store.Deadline;
+import org.sparkcollectives.store.StoreException;
+
+/**
+ * A replica of one rank, with torchft's protocol.
+ *
+ * <p>It asks the driver for a quorum only when its group has failed, or when a replica waits. The
+ * latter must be known to all participants at the same step, or some would begin one that others do
+ * not: each says in the vote of {@link #shouldCommit} whether it knows of one.
+ *
+ * <p>A step is committed by whoever gets the result of the vote. So a participant that got none may
+ * be one step behind, but never on another way: its {@link StateVersion} tells.
+ */
+public final class QuorumReplica implements Replica {
+
+  /** How long members of a quorum wait for each other, as in torchft. */
+  private static final Duration MEETING = Duration.ofSeconds(60);
+
+  private static final long KILL_CHECK_MILLIS = 20;
+
+  /** No chain of deaths is as long; what fails so often fails for another reason. */
+  private static final int MOST_FAILURES = 100;
+
+  /** The failures after which nothing is to be expected of a member, until it asks again. */
+  private static final Set<Failure.Kind> UNREACHABLE =
+      EnumSet.of(Failure.Kind.EXECUTOR_LOST, Failure.Kind.UNRESPONSIVE, Failure.Kind.TIMEOUT);
+
+  private static final Logger LOG = LoggerFactory.getLogger(QuorumReplica.class);
+
+  private final RunRequest self;
+  private final ReconfigurableGroup group;
+  private final DriverStoreClient store;
+  private final int checkpointInterval;
+  private final BooleanSupplier killed;
+  private final HealingState state = new HealingState();
+  private final Set<Long> unreachable = new LinkedHashSet<>();
+  private Quorum quorum = Quorum.OVER;
+  private int rank;
+  private StateVersion version = StateVersion.NONE;
+  private StateVersion kept = StateVersion.NONE;
+  private CompletableFuture<byte[]> pending = new CompletableFuture<>();
+  private boolean asks = true;
+  private boolean inStep;
+  private CollectiveException failure;
+  private int failures;
+
+  /**
+   * Creates a replica that has begun.
+   *
+   * @param group which it forms with the others
+   * @param store the keys of the run
+   * @param checkpointInterval after how many steps a checkpoint is kept; 0 for none
+   * @param killed whether the task must end
+   */
+  public QuorumReplica(
+      RunRequest self,
+      ReconfigurableGroup group,
+      DriverStoreClient store,
+      int checkpointInterval,
+      BooleanSupplier killed) {
+    this.self = self;
+    this.group = group;
+    this.store = store;
+    this.checkpointInterval = checkpointInterval;
+    this.killed = killed;
+  }
+
+  @Override
+  public int replicaId() {
+    return self.replica();
+  }
+
+  @Override
+  public void state(String name, Tensor... tensors) {
+    Objects.requireNonNull(name, "name");
+    if (quorumId() > 0) {
+      throw new IllegalStateException(
+          "State \"" + name + "\" must be registered before the first startQuorum()");
+    }
+    state.add(name, tensors);
+  }
+
+  @Override
+  public long startQuorum() {
+    if (inStep) {
+      throw new IllegalStateException(
+          "Step " + currentStep() + " has begun: shouldCommit() ends it");
+    }
+    if (state.isEmpty()) {
+      throw new IllegalStateException(
+          "Register what heals by state(name, tensors) before the first startQuorum()");
+    }
+    keepCheckpoint();
+    while (asks) {
+      meet(ask());
+    }
+    inStep = true;
+    return currentStep();
+  }
+
+  @Override
+  public long currentStep() {
+    return version.step();
+  }
+
+  @Override
+  public int numParticipants() {
+    return quorum.members().size();
+  }
+
+  @Override
+  public int participatingRank() {
+    return rank;
+  }
+
+  @Override
+  public long quorumId() {
+    return quorum.id();
+  }
+
+  @Override
+  public void allReduce(Tensor tensor, ReduceOp op) {
+    requireStep("allReduce");
+    if (failure != null) {
+      return;
+    }
+    try {
+      group.allReduce(tensor, op).await();
+    } catch (CollectiveException e) {
+      failed(e, quorum);
+    }
+  }
+
+  @Override
+  public boolean shouldCommit() {
+    requireStep("shouldCommit");
+    int[] waits = {pending.isDone() ? 1 : 0};
+    allReduce(Tensor.of(waits), ReduceOp.MAX);
+    inStep = false;
+    if (failure != null) {
+      return false;
+    }
+    failures = 0;
+    asks = waits[0] > 0;
+    version = new StateVersion(quorum.id(), version.step() + 1);
+    return true;
+  }
+
+  private void requireStep(String call) {
+    if (!inStep) {
+      throw new IllegalStateException("startQuorum() must begin a step before " + call + "()");
+    }
+  }
+
+  private Quorum ask() {
+    QuorumRequest request =
+        new QuorumRequest(
+            group.handle(), state.layout(), version, failure != null, List.copyOf(unreachable));
+    failure = null;
+    unreachable.clear();
+    CompletableFuture<Quorum> answer = store.askQuorum(request);
+    while (true) {
+      try {
+        Quorum next = answer.get(KILL_CHECK_MILLIS, TimeUnit.MILLISECONDS);
+        if (next.isOver()) {
+          throw new RunOverException(replicaId());
+        }
+        return next;
+      } catch (TimeoutException e) {
+        if (killed.getAsBoolean()) {
+          throw new GroupAbortedException(self + " was killed while it waited for a quorum", e);
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new GroupAbortedException(self + " was interrupted while it waited for a quorum", e);
+      } catch (ExecutionException e) {
+        throw new StoreException(e.getCause().getMessage(), e.getCause());
+      }
+    }
+  }
+
+  /** Forms the group of a quorum, and brings its members up to the newest step. */
+  private void meet(Quorum next) {
+    requireSameLayout(next);
+    try {
+      if (next.id() != quorum.id()) {
+        List<String> handles =
+            next.members().stream().map(each -> each.request().handle()).toList();
+        group.reconfigure(next.id(), handles, Deadline.smaller(MEETING, group.timeout()));
+        pending.cancel(false);
+        pending = store.watch(RunKeys.pending(next.id()));
+      }
+      quorum = next;
+      rank = next.rank(self.incarnation());
+      heal();
+      asks = false;
+    } catch (CollectiveException e) {
+      failed(e, next);
+    }
+  }
+
+  private void requireSameLayout(Quorum next) {
+    Quorum.Member source = next.members().get(next.source());
+    String layout = state.layout();
+    if (!layout.equals(source.request().layout())) {
+      throw new IllegalStateException(
+          "Replicas "
+              + source.replica()
+              + " and "
+              + replicaId()
+              + " have states that differ, so neither can take the other's: "
+              + source.request().layout()
+              + ", and "
+              + layout);
+    }
+  }
+
+  private void heal() {
+    int source = quorum.source();
+    List<Integer> receivers = quorum.receivers();
+    if (rank == source) {
+      if (quorum.checkpoint() != null) {
+        state.restore(store, quorum.checkpoint());
+      }
+      state.send(group, receivers);
+    } else if (receivers.contains(rank)) {
+      version = StateVersion.NONE;
+      state.receive(group, source);
+      LOG.info(
+          "{} got the state of step {}, {} bytes, from replica {}",
+          self,
+          quorum.healed().step(),
+          state.bytes(),
+          quorum.members().get(source).replica());
+    }
+    version = quorum.healed();
+  }
+
+  /** Records that the group is of no use any more, unless that is for the program to know. */
+  private void failed(CollectiveException e, Quorum of) {
+    if (e instanceof CollectiveMismatchException
+        || killed.getAsBoolean()
+        || Thread.currentThread().isInterrupted()) {
+      throw e;
+    }
+    if (++failures > MOST_FAILURES) {
+      throw new IllegalStateException(
+          self + " has failed " + failures + " times in a row, the last time in quorum " + of.id(),
+          e);
+    }
+    LOG.info(
+        "{} loses an attempt of step {} in quorum {}: {}",
+        self,
+        currentStep(),
+        of.id(),
+        e.toString());
+    failure = e;
+    asks = true;
+    if (e instanceof PeerFailedException peer && UNREACHABLE.contains(peer.failure().kind())) {
+      accuse(peer.failure().rank(), of);
+    } else if (e instanceof CollectiveTimeoutException late) {
+      for (int missing : late.missingRanks()) {
+        accuse(missing, of);
+      }
+    }
+  }
+
+  private void accuse(int member, Quorum of) {
+    if (member >= 0 && member < of.members().size()) {
+      unreachable.add(of.members().get(member).incarnation());
+    }
+  }
+
+  private void keepCheckpoint() {
+    if (checkpointInterval > 0
+        && rank == 0
+        && currentStep() > 0
+        && currentStep() % checkpointInterval == 0
+        && !version.equals(kept)) {
+      state.save(store, version);
+      kept = version;
+    }
+  }
+}

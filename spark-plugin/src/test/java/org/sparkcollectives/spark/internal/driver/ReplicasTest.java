@@ -1,0 +1,357 @@
+package org.sparkcollectives.spark.internal.driver;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.sparkcollectives.Failure;
+import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.ReconfigurableGroup;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.Tensor;
+import org.sparkcollectives.spark.elastic.Replica;
+import org.sparkcollectives.spark.elastic.RunOverException;
+import org.sparkcollectives.spark.internal.elastic.QuorumReplica;
+import org.sparkcollectives.spark.internal.executor.DriverStoreClient;
+import org.sparkcollectives.spark.internal.protocol.Quorum;
+import org.sparkcollectives.spark.internal.protocol.QuorumRequest;
+import org.sparkcollectives.spark.internal.protocol.RunKeys;
+import org.sparkcollectives.spark.internal.protocol.RunRequest;
+import org.sparkcollectives.spark.internal.protocol.StageAttempt;
+import org.sparkcollectives.spark.internal.protocol.StateVersion;
+import org.sparkcollectives.spi.HostedGroups;
+import org.sparkcollectives.spi.RankContext;
+import org.sparkcollectives.store.StoreException;
+import org.sparkcollectives.testing.Threads;
+
+/** Trains replicas that are threads, over the driver's store without Spark. */
+@Timeout(300)
+class ReplicasTest {
+
+  private static final int REPLICAS = 3;
+  private static final long[][] PHASES = {{0b111, 3}, {0b101, 3}, {0b111, 5}};
+  private static final StageAttempt STAGE = new StageAttempt(3, 0);
+  private static final String LAYOUT = "history INT64[200000], weights FLOAT64[3]";
+
+  private final TestDriver driver = new TestDriver("1g");
+  private final String run = driver.store().runs().begin(2);
+  private final AtomicLong incarnations = new AtomicLong();
+  private final Set<ReconfigurableGroup> groups = ConcurrentHashMap.newKeySet();
+  private final Threads threads = new Threads();
+
+  /** Ends when there were enough steps without replica 1. */
+  private final CountDownLatch without = new CountDownLatch(1);
+
+  @AfterEach
+  void close() {
+    driver.store().runs().close(run);
+    groups.forEach(ReconfigurableGroup::close);
+    threads.close();
+    driver.close();
+  }
+
+  /** A replica whose task is not Spark's. */
+  private record Host(DriverStoreClient store, long taskAttemptId) implements RankContext {
+
+    @Override
+    public String executorId() {
+      return "executor-" + taskAttemptId;
+    }
+
+    @Override
+    public boolean isKilled() {
+      return false;
+    }
+
+    @Override
+    public String killReason() {
+      return "";
+    }
+
+    @Override
+    public void joined(String group, Failure ifLost) {
+      store.leaveWill(group, ifLost);
+    }
+
+    @Override
+    public void left(String group) {
+      store.revokeWill(group);
+    }
+  }
+
+  /** A task, and what it trains. */
+  private final class Task {
+
+    private final RunRequest self;
+    private final DriverStoreClient store;
+    private final ReconfigurableGroup group;
+    private final Replica replica;
+    private final double[] weights = {0.5, 1.5, 2.5};
+
+    /** Of each step, the sum of {@code 1 << replica} over its participants. */
+    private final long[] history = new long[200_000];
+
+    Task(int number) {
+      this(number, 0);
+    }
+
+    Task(int number, int checkpointInterval) {
+      self = new RunRequest(run, number, STAGE, incarnations.incrementAndGet());
+      store = driver.connect(self);
+      group =
+          HostedGroups.reconfigurable(
+              store,
+              number,
+              REPLICAS,
+              GroupOptions.defaults().withName(RunKeys.replicas("app", run)),
+              new Host(store, self.incarnation()),
+              store::close);
+      groups.add(group);
+      replica = new QuorumReplica(self, group, store, checkpointInterval, () -> false);
+      replica.state("weights", Tensor.of(weights));
+      replica.state("history", Tensor.of(history));
+    }
+
+    /** Takes a step, until it is committed; begun by {@link Replica#startQuorum}. */
+    void step() {
+      do {
+        int step = (int) replica.startQuorum();
+        double[] gradient = gradient(replica.replicaId(), step);
+        long[] participants = {1L << replica.replicaId()};
+        replica.allReduce(Tensor.of(gradient), ReduceOp.SUM);
+        replica.allReduce(Tensor.of(participants), ReduceOp.SUM);
+        if (replica.shouldCommit()) {
+          descend(weights, gradient, replica.numParticipants());
+          history[step] = participants[0];
+          return;
+        }
+      } while (true);
+    }
+
+    void until(long steps) {
+      while (replica.currentStep() < steps) {
+        step();
+      }
+    }
+
+    /** Returns how many phases are over: three steps of all, three without one, five of all. */
+    int phases() {
+      int phase = 0;
+      int count = 0;
+      for (int step = 0; step < replica.currentStep() && phase < PHASES.length; step++) {
+        count = history[step] == PHASES[phase][0] ? count + 1 : 0;
+        if (count == PHASES[phase][1]) {
+          phase++;
+          count = 0;
+        }
+      }
+      return phase;
+    }
+
+    /** Ends as a process does that is killed: whoever waits for it hears it from the driver. */
+    void dies() {
+      driver.lose(self);
+      group.abort(new IllegalStateException("dead"));
+    }
+
+    /** Returns what the committed steps must have given. */
+    double[] replay() {
+      double[] replayed = {0.5, 1.5, 2.5};
+      for (int step = 0; step < replica.currentStep(); step++) {
+        double[] sum = new double[3];
+        for (int each = 0; each < REPLICAS; each++) {
+          if ((history[step] & 1L << each) != 0) {
+            double[] own = gradient(each, step);
+            for (int i = 0; i < 3; i++) {
+              sum[i] += own[i];
+            }
+          }
+        }
+        descend(replayed, sum, Long.bitCount(history[step]));
+      }
+      return replayed;
+    }
+  }
+
+  /** Whole numbers, so that sums do not depend on the order. */
+  private static double[] gradient(int replica, long step) {
+    return new double[] {replica + step, replica * step, replica - step};
+  }
+
+  private static void descend(double[] weights, double[] sum, int participants) {
+    for (int i = 0; i < weights.length; i++) {
+      weights[i] -= 0.01 * (sum[i] / participants);
+    }
+  }
+
+  private Future<Task> trains(Task task, long steps) {
+    return threads.start(
+        () -> {
+          task.until(steps);
+          return task;
+        });
+  }
+
+  private static void assertSameState(List<Task> tasks) {
+    for (Task each : tasks) {
+      assertThat(each.weights).isEqualTo(tasks.get(0).weights).isEqualTo(each.replay());
+      assertThat(each.history).isEqualTo(tasks.get(0).history);
+    }
+  }
+
+  @Test
+  void replicasTakeStepsTogetherFromTheStateOfTheFirst() throws Exception {
+    Task first = new Task(0);
+    Task second = new Task(1);
+    second.weights[0] = 99;
+    List<Future<Task>> all = List.of(trains(first, 20), trains(second, 20));
+    for (Future<Task> each : all) {
+      assertThat(Threads.result(each).replica.currentStep()).isEqualTo(20);
+    }
+    assertSameState(List.of(first, second));
+    assertThat(first.replica.numParticipants()).isEqualTo(2);
+    assertThat(second.replica.participatingRank()).isEqualTo(1);
+    assertThat(first.replica.quorumId()).isEqualTo(1);
+  }
+
+  @Test
+  void survivorsGoOnAndAReplacementReceivesTheirState() throws Exception {
+    Task lost = new Task(1);
+    List<Future<Task>> survivors =
+        List.of(trainsThroughALoss(new Task(0)), trainsThroughALoss(new Task(2)));
+    while (lost.phases() < 1) {
+      lost.step();
+    }
+    lost.replica.startQuorum(); // The others are in this step when it dies.
+    lost.dies();
+    without.await();
+    Future<Task> replacement = trainsThroughALoss(new Task(1));
+
+    List<Task> all = new ArrayList<>();
+    for (Future<Task> each : List.of(survivors.get(0), survivors.get(1), replacement)) {
+      all.add(Threads.result(each));
+    }
+    assertSameState(all);
+  }
+
+  private Future<Task> trainsThroughALoss(Task task) {
+    return threads.start(
+        () -> {
+          while (task.phases() < PHASES.length) {
+            task.step();
+            if (task.phases() == 2) {
+              without.countDown();
+            }
+          }
+          return task;
+        });
+  }
+
+  @Test
+  void aDeathInTheFirstMeetingLosesNothing() throws Exception {
+    Task lost = new Task(0);
+    Task survivor = new Task(1);
+    Future<Task> trained = trains(survivor, 10);
+    // The quorum is decided as soon as both have asked; this one does not come to the meeting.
+    CompletableFuture<Quorum> decided =
+        lost.store.askQuorum(
+            new QuorumRequest(lost.group.handle(), LAYOUT, StateVersion.NONE, false, List.of()));
+    assertThat(Threads.result(decided).members()).hasSize(2);
+    lost.dies();
+    Task replacement = new Task(0);
+    Threads.result(trains(replacement, 10));
+    Threads.result(trained);
+    assertSameState(List.of(survivor, replacement));
+  }
+
+  @Test
+  void whenAllAreLostTheNextGoOnFromTheCheckpoint() throws Exception {
+    List<Task> lost = List.of(new Task(0, 10), new Task(1, 10));
+    List<Future<Task>> trained = List.of(trains(lost.get(0), 25), trains(lost.get(1), 25));
+    for (Future<Task> each : trained) {
+      Threads.result(each);
+    }
+    lost.forEach(Task::dies);
+
+    List<Task> next = List.of(new Task(0, 10), new Task(1, 10));
+    Future<Long> begun = threads.start(next.get(0).replica::startQuorum);
+    assertThat(next.get(1).replica.startQuorum()).isEqualTo(20);
+    assertThat(Threads.result(begun)).isEqualTo(20);
+    assertThat(next.get(0).history).startsWith(Arrays.copyOf(lost.get(0).history, 20));
+    assertThat(next.get(1).history).isEqualTo(next.get(0).history);
+    assertThat(next.get(1).weights).isEqualTo(next.get(1).replay());
+  }
+
+  @Test
+  void whenAllAreLostWithoutACheckpointTheRunFails() throws Exception {
+    List<Task> lost = List.of(new Task(0), new Task(1));
+    List<Future<Task>> trained = List.of(trains(lost.get(0), 5), trains(lost.get(1), 5));
+    for (Future<Task> each : trained) {
+      Threads.result(each);
+    }
+    lost.forEach(Task::dies);
+    Task next = new Task(0);
+    assertThatThrownBy(next.replica::startQuorum)
+        .isInstanceOf(StoreException.class)
+        .hasMessageContaining("had its state were lost");
+    assertThat(driver.store().runs().failure(run)).isCompleted();
+  }
+
+  @Test
+  void aReplicaOfAnotherModelIsRefused() throws Exception {
+    Task task = new Task(0);
+    Task other = new Task(1);
+    other.replica.state("more", Tensor.of(new float[7]));
+    Future<Task> one = trains(task, 5);
+    assertThatThrownBy(other.replica::startQuorum)
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("Replicas 0 and 1 have states that differ")
+        .hasMessageContaining("more FLOAT32[7]");
+    other.dies();
+    Threads.result(trains(new Task(1), 5));
+    Threads.result(one);
+  }
+
+  @Test
+  void aReplicaThatComesWhenOthersHaveFinishedHasNoSteps() throws Exception {
+    Task first = new Task(0);
+    Future<Task> one = trains(first, 5);
+    Threads.result(trains(new Task(1), 5));
+    Threads.result(one);
+    driver.store().runs().returned(first.self.incarnation());
+    assertThatThrownBy(new Task(2).replica::startQuorum).isInstanceOf(RunOverException.class);
+  }
+
+  @Test
+  void callsInTheWrongOrderAreRefused() throws Exception {
+    Task task = new Task(0);
+    Future<Task> other = trains(new Task(1), 1);
+    assertThatThrownBy(() -> task.replica.allReduce(Tensor.of(1), ReduceOp.SUM))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("startQuorum() must begin a step before allReduce()");
+    assertThatThrownBy(task.replica::shouldCommit).hasMessageContaining("startQuorum()");
+    assertThatThrownBy(() -> task.replica.state("weights", Tensor.of(1)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("registered twice");
+    task.replica.startQuorum();
+    assertThatThrownBy(task.replica::startQuorum).hasMessageContaining("shouldCommit() ends it");
+    assertThatThrownBy(() -> task.replica.state("late", Tensor.of(1)))
+        .hasMessageContaining("before the first startQuorum()");
+    double[] gradient = new double[3];
+    task.replica.allReduce(Tensor.of(gradient), ReduceOp.SUM);
+    task.replica.allReduce(Tensor.of(new long[1]), ReduceOp.SUM);
+    assertThat(task.replica.shouldCommit()).isTrue();
+    Threads.result(other);
+  }
+}
