@@ -1,5 +1,6 @@
 package org.sparkcollectives.spark
 
+import java.nio.file.Files
 import java.util.{Arrays, Iterator => JavaIterator, List => JavaList}
 
 import org.apache.spark.{SparkConf, SparkContext}
@@ -7,8 +8,10 @@ import org.apache.spark.api.java.JavaSparkContext
 import org.scalatest.funsuite.AnyFunSuite
 import org.sparkcollectives.ProcessGroup
 
-/** Tests what barrier stages say to dynamic allocation. No executor has to start for that. */
-class DynamicAllocationSuite extends AnyFunSuite {
+/** Tests what barrier stages say to dynamic allocation, for which no executor has to start, and
+  * that elastic stages train with it.
+  */
+class DynamicAllocationSuite extends AnyFunSuite with ElasticRuns {
 
   private def withContext[T](master: String, settings: (String, String)*)(
       work: SparkContext => T
@@ -55,5 +58,21 @@ class DynamicAllocationSuite extends AnyFunSuite {
 
   test("a local master runs the stage, because Spark ignores the setting there") {
     withContext("local[2]")(sc => assert(ranks(sc, 2) == Arrays.asList[Integer](2, 2)))
+  }
+
+  test("an elastic stage begins with the executors that there are, and others join in") {
+    withContext(
+      "local-cluster[3,1,1024]",
+      "spark.plugins" -> classOf[CollectivesPlugin].getName,
+      "spark.jars" -> LocalCluster.jars.mkString(","),
+      "spark.executor.extraJavaOptions" -> System.getProperty("collectives.jvm.options"),
+      "spark.task.maxFailures" -> "1000",
+      "spark.dynamicAllocation.initialExecutors" -> "1"
+    ) { sc =>
+      val folder = Files.createTempDirectory("elastic")
+      val run = train(sc, folder)
+      (0 until 3).foreach(awaitSteps(folder, _, attempt = 0))
+      assertTrained(folder, finish(folder, run), 0, 0, 0)
+    }
   }
 }

@@ -8,6 +8,8 @@ import scala.util.{Random, Try}
 
 import org.apache.spark.SparkEnv
 import org.scalatest.funsuite.AnyFunSuite
+import org.sparkcollectives.Tensor
+import org.sparkcollectives.spark.elastic.Replica
 import org.sparkcollectives.store.{StoreException, TcpStore}
 import org.sparkcollectives.net.TransportSecurity
 import org.sparkcollectives.spark.internal.security.SparkSecurity
@@ -25,6 +27,7 @@ abstract class EncryptionSuite(security: String) extends AnyFunSuite with LocalC
     protection ++ Map(
       "spark.collectives.transports" -> "heap,tcp",
       "spark.collectives.port" -> port.toString,
+      "spark.task.maxFailures" -> "1000",
       "spark.authenticate" -> "true",
       "spark.authenticate.secret" -> "only for tests, and long enough"
     )
@@ -51,6 +54,14 @@ abstract class EncryptionSuite(security: String) extends AnyFunSuite with LocalC
     SparkCollectives.install(sc)
     check("driver's store")
   }
+
+  test("collectives of the replicas of an elastic stage are encrypted") {
+    val refusal = ElasticStage
+      .of(sc.parallelize(0 until 4, 4))
+      .withMinReplicas(4)
+      .run[String]((replica, _) => EncryptionSuite.knockInStep(replica))
+    assert(refusal.contains("encrypts with TLS"), refusal)
+  }
 }
 
 object EncryptionSuite {
@@ -61,6 +72,15 @@ object EncryptionSuite {
       .continually(20000 + Random.nextInt(10000))
       .find(port => Try(new ServerSocket(port).close()).isSuccess)
       .get
+
+  /** Returns how the port of the replicas answers while they take a step. */
+  def knockInStep(replica: Replica): String = {
+    replica.state("state", Tensor.of(0))
+    replica.startQuorum()
+    val refusal = knockInPlain()
+    replica.shouldCommit()
+    refusal
+  }
 
   /** Returns how the ranks' port answers a client that does not encrypt. */
   def knockInPlain(): String = {
