@@ -23,8 +23,8 @@ class ReconfigurableGroup(ProcessGroup):
     back after a failure, an abort or a missed deadline, as with c10d's ``reconfigure``. Until the
     first :meth:`reconfigure` its operations raise :class:`GroupClosedError`.
 
-    ``handle`` identifies this rank in the next change: a text that changes with each successful
-    one. Each rank passes it to the others, by a store or another group. All that are to be members
+    ``handle`` identifies this rank in the next change: a string that each successful change
+    replaces. Each rank passes it to the others, by a store or another group. All that are to be members
     then call :meth:`reconfigure` with the same number and the same handles; ranks that are left out
     do nothing.
 
@@ -63,7 +63,7 @@ class ReconfigurableGroup(ProcessGroup):
         :raises ValueError: if the handles or the number cannot be used, or another member gives
             other handles
         :raises CollectiveTimeoutError: if the ``missing_ranks``, in the new order, have not come
-        :raises PeerFailedError: if a member came and gave up
+        :raises PeerFailedError: if a member joined and then gave up
         """
         in_no_order = isinstance(handles, AbstractSet)
         texts = list(handles)

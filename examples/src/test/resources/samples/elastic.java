@@ -6,9 +6,15 @@ import org.sparkcollectives.spark.*;
 class Elastic {
   static final int FEATURES = 10;
 
-  record Batches(Iterator<double[]> rows) {
+  static final class Batches {
+    private final List<double[]> rows = new ArrayList<>();
+
+    Batches(Iterator<double[]> rows) {
+      rows.forEachRemaining(this.rows::add);
+    }
+
     double[] gradient(double[] model, long step) {
-      return rows.next();
+      return rows.get((int) (step % rows.size())).clone();
     }
   }
 

@@ -47,8 +47,9 @@ import scala.reflect.ClassTag$;
  *             });
  * }</pre>
  *
- * <p><b>What is lost</b>: the rows of a replica do not count while it is away. With the same
- * replicas in each step the result has the same bits as one without failures.
+ * <p><b>What is lost</b>: the rows of a replica do not count while it is away. All replicas have
+ * the same bits after any failures; they are those of a run without failures if the same replicas
+ * took each step and sums do not depend on the order of additions.
  *
  * <p><b>When the run fails.</b> If the function throws, the run fails at once: a program throws the
  * same exception again. If all replicas that have the state are lost, it goes on from the last
@@ -120,9 +121,9 @@ public final class ElasticStage<T> {
   }
 
   /**
-   * Trains the replicas now, as a job of its own, and returns what the function has returned on the
-   * first of them that has finished. Blocks until all tasks have ended; a replica that Spark starts
-   * when others have finished ends at once. An interrupt cancels the job.
+   * Trains the replicas now, as a job of its own, and returns what the function has returned on one
+   * of them; it should return the same on all. Blocks until all tasks have ended; a replica that
+   * Spark starts when others have finished ends at once. An interrupt cancels the job.
    *
    * <p>Throws {@code SparkException} if the job fails, or the function throws, with its exception
    * as cause; and {@code InterruptedException} if the thread is interrupted.

@@ -4,8 +4,8 @@ import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 
 /**
- * A copy of the model, trained in one task together with the others: the part of torchft's {@code
- * Manager} in Java, and with its names.
+ * A copy of the model, trained in one task together with the others: the counterpart of torchft's
+ * {@code Manager}, most of whose names it has.
  *
  * <pre>{@code
  * double[] weights = new double[features];
@@ -34,10 +34,10 @@ public interface Replica {
   int replicaId();
 
   /**
-   * Registers tensors that heal: a replica that comes later, or is behind, receives them from
-   * another one. They are all that the next step depends on: parameters, the optimizer's state, and
-   * whatever else changes from step to step. At the first quorum all replicas get those of the
-   * first one. Not changed by this call.
+   * Registers the tensors that a replica which joins or is behind receives from another one. They
+   * are all that the next step depends on: parameters, the optimizer's state, and whatever else
+   * changes from step to step. At the first quorum all replicas get those of the first one. Not
+   * changed by this call.
    *
    * @param name tells them from others; the same on all replicas
    * @param tensors of the same types and shapes on all replicas, in the memory of the host
