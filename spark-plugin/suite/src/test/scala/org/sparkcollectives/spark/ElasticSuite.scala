@@ -120,6 +120,13 @@ class ElasticSuite extends AnyFunSuite with LocalCluster with ElasticRuns {
     assert(!Files.exists(folder.resolve("final-4")))
   }
 
+  test("rows that a barrier stage computes are refused") {
+    val rows = sc.parallelize(0 until 3, 3).barrier().mapPartitions(each => each)
+    val error =
+      intercept[IllegalArgumentException](ElasticStage.of(rows).run[String]((_, _) => "none"))
+    assert(error.getMessage.contains("come from a barrier stage"), error)
+  }
+
   test("an exception of the function fails the run at once, with its cause") {
     val rows = sc.parallelize(0 until 3, 3)
     val error = intercept[SparkException] {

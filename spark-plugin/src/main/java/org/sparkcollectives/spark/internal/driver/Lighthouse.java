@@ -112,7 +112,10 @@ final class Lighthouse {
       accuse(incarnation, request.unreachable());
     }
     Question question = new Question(request, new CompletableFuture<>());
-    asked.put(incarnation, question);
+    Question before = asked.put(incarnation, question);
+    if (before != null) {
+      before.answer().cancel(false);
+    }
     decide();
     return question.answer();
   }
@@ -191,7 +194,16 @@ final class Lighthouse {
     StateVersion checkpoint = null;
     if (stateLost) {
       checkpoint = newestCheckpoint();
-      if (checkpoint == null) {
+      StateVersion older = newestAsked();
+      if (older.step() > 0 && (checkpoint == null || older.step() > checkpoint.step())) {
+        checkpoint = null;
+        LOG.warn(
+            "{} has lost the replicas that had its newest state, and goes on from step {} of one"
+                + " that was left behind; its last quorum began at step {}",
+            group,
+            older.step(),
+            quorum.healed().step());
+      } else if (checkpoint == null) {
         fail(
             new SparkException(
                 "All replicas of "
@@ -224,16 +236,33 @@ final class Lighthouse {
 
   /** Returns whether there was a state that none of those that have asked has. */
   private boolean isStateLost() {
-    boolean hasState =
-        asked.values().stream()
-            .anyMatch(each -> !each.request().version().equals(StateVersion.NONE));
-    if (hasState || quorum.id() == 0) {
+    if (quorum.id() == 0
+        || asked.entrySet().stream().anyMatch(each -> has(each.getKey(), each.getValue()))) {
       return false;
     }
     // A member without a state shows that its quorum has committed nothing.
     return quorum.checkpoint() != null
         || !quorum.newest().equals(StateVersion.NONE)
         || asked.keySet().stream().noneMatch(each -> quorum.rank(each) >= 0);
+  }
+
+  /**
+   * Returns whether a replica has the newest state: a member of the present quorum, without which
+   * that has committed nothing, and which has the state that the quorum began with. One step less
+   * is the newest, too, if who has committed that alone is gone.
+   */
+  private boolean has(long incarnation, Question question) {
+    StateVersion version = question.request().version();
+    return quorum.rank(incarnation) >= 0
+        && !version.equals(StateVersion.NONE)
+        && version.step() >= quorum.healed().step() - 1;
+  }
+
+  private StateVersion newestAsked() {
+    return asked.values().stream()
+        .map(each -> each.request().version())
+        .max(Comparator.naturalOrder())
+        .orElse(StateVersion.NONE);
   }
 
   private StateVersion newestCheckpoint() {

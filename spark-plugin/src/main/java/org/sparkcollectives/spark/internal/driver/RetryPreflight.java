@@ -26,8 +26,17 @@ public final class RetryPreflight {
    * Checks the settings, and warns of rows that need files of executors which may be lost.
    *
    * @throws IllegalStateException saying what to set when the application starts
+   * @throws IllegalArgumentException if the rows are computed by a barrier stage
    */
   public static void check(RDD<?> rows) {
+    if (rows.isBarrier()) {
+      throw new IllegalArgumentException(
+          "The rows of "
+              + rows
+              + " come from a barrier stage, which would make the replicas one: a lost executor"
+              + " would end all of them. Keep the rows in between, by a shuffle or"
+              + " RDD.checkpoint and an action");
+    }
     SparkContext context = rows.sparkContext();
     // A local master has no executor that could be lost.
     if (!context.isLocal()) {

@@ -74,7 +74,7 @@ final class Runs {
       returned(task);
     } else {
       Failure failure = TaskEnds.anyFailure(end);
-      failed(task, failure, failure.kind() == Failure.Kind.EXCEPTION ? cause(end, failure) : null);
+      failed(task, failure, isOfTheProgram(end, failure) ? cause(end, failure) : null);
     }
   }
 
@@ -86,6 +86,13 @@ final class Runs {
   /** Records that a task has failed, see {@link Lighthouse#failed}. */
   void failed(long task, Failure failure, SparkException cause) {
     lighthouses.values().forEach(each -> each.failed(task, failure, cause));
+  }
+
+  /** Returns whether another attempt would throw the same again. What the store throws passes. */
+  private static boolean isOfTheProgram(SparkListenerTaskEnd end, Failure failure) {
+    return failure.kind() == Failure.Kind.EXCEPTION
+        && !(end.reason() instanceof ExceptionFailure thrown
+            && thrown.className().startsWith(StoreException.class.getPackageName()));
   }
 
   /** Returns what fails the run; null if the task has thrown nothing itself. */

@@ -349,7 +349,8 @@ final class StoreClients {
   }
 
   private void remove(StageAttempt stage, String reason) {
-    drop(client -> client.stage().equals(stage));
+    // Replicas go on: those of a stage's attempt that has failed, too.
+    drop(client -> client.run() == null && client.stage().equals(stage));
     endedTasks.over(stage);
     long removed = table.removePrefix(stage.keyPrefix(), reason);
     LOG.debug("Removed {} keys, because {}", removed, reason);

@@ -99,17 +99,22 @@ final class HealingState {
     removeOlder(run);
   }
 
+  /** Removes all others, also what was left by one who died while it wrote. */
   private static void removeOlder(Store run) {
     List<String> keys = run.listKeys();
-    keys.stream()
-        .map(RunKeys::checkpoint)
-        .flatMap(Optional::stream)
-        .sorted(Comparator.reverseOrder())
-        .skip(KEPT_CHECKPOINTS)
-        .forEach(
-            old ->
-                run.deleteKeys(
-                    keys.stream().filter(key -> key.startsWith(RunKeys.checkpoint(old))).toList()));
+    List<String> kept =
+        keys.stream()
+            .map(RunKeys::checkpoint)
+            .flatMap(Optional::stream)
+            .sorted(Comparator.reverseOrder())
+            .limit(KEPT_CHECKPOINTS)
+            .map(RunKeys::checkpoint)
+            .toList();
+    run.deleteKeys(
+        keys.stream()
+            .filter(key -> key.startsWith(RunKeys.CHECKPOINTS))
+            .filter(key -> kept.stream().noneMatch(key::startsWith))
+            .toList());
   }
 
   /** Reads what {@link #save} has kept. Blocks until it is there. */

@@ -31,7 +31,9 @@ import org.sparkcollectives.spark.internal.protocol.RunKeys;
 import org.sparkcollectives.spark.internal.protocol.RunRequest;
 import org.sparkcollectives.spark.internal.protocol.StateVersion;
 import org.sparkcollectives.store.Deadline;
+import org.sparkcollectives.store.StoreConnectionException;
 import org.sparkcollectives.store.StoreException;
+import org.sparkcollectives.store.StoreTimeoutException;
 
 /**
  * A replica of one rank, with torchft's protocol.
@@ -73,7 +75,7 @@ public final class QuorumReplica implements Replica {
   private CompletableFuture<byte[]> pending = new CompletableFuture<>();
   private boolean asks = true;
   private boolean inStep;
-  private CollectiveException failure;
+  private RuntimeException failure;
   private int failures;
 
   /**
@@ -122,10 +124,10 @@ public final class QuorumReplica implements Replica {
       throw new IllegalStateException(
           "Register what heals by state(name, tensors) before the first startQuorum()");
     }
-    keepCheckpoint();
     while (asks) {
       meet(ask());
     }
+    keepCheckpoint();
     inStep = true;
     return currentStep();
   }
@@ -185,12 +187,10 @@ public final class QuorumReplica implements Replica {
   }
 
   private Quorum ask() {
-    QuorumRequest request =
-        new QuorumRequest(
-            group.handle(), state.layout(), version, failure != null, List.copyOf(unreachable));
+    boolean groupFailed = failure != null;
     failure = null;
-    unreachable.clear();
-    CompletableFuture<Quorum> answer = store.askQuorum(request);
+    CompletableFuture<Quorum> answer = send(groupFailed);
+    long asked = System.nanoTime();
     while (true) {
       try {
         Quorum next = answer.get(KILL_CHECK_MILLIS, TimeUnit.MILLISECONDS);
@@ -202,6 +202,13 @@ public final class QuorumReplica implements Replica {
         if (killed.getAsBoolean()) {
           throw new GroupAbortedException(self + " was killed while it waited for a quorum", e);
         }
+        if (System.nanoTime() - asked > group.timeout().toNanos()) {
+          // Those that have asked, too, are not concerned; the others have had their time.
+          quorum.members().forEach(each -> unreachable.add(each.incarnation()));
+          unreachable.remove(self.incarnation());
+          answer = send(groupFailed);
+          asked = System.nanoTime();
+        }
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         throw new GroupAbortedException(self + " was interrupted while it waited for a quorum", e);
@@ -209,6 +216,14 @@ public final class QuorumReplica implements Replica {
         throw new StoreException(e.getCause().getMessage(), e.getCause());
       }
     }
+  }
+
+  private CompletableFuture<Quorum> send(boolean groupFailed) {
+    QuorumRequest request =
+        new QuorumRequest(
+            group.handle(), state.layout(), version, groupFailed, List.copyOf(unreachable));
+    unreachable.clear();
+    return store.askQuorum(request);
   }
 
   /** Forms the group of a quorum, and brings its members up to the newest step. */
@@ -219,6 +234,8 @@ public final class QuorumReplica implements Replica {
         List<String> handles =
             next.members().stream().map(each -> each.request().handle()).toList();
         group.reconfigure(next.id(), handles, Deadline.smaller(MEETING, group.timeout()));
+      }
+      if (next.id() != quorum.id() || pending.isDone()) {
         pending.cancel(false);
         pending = store.watch(RunKeys.pending(next.id()));
       }
@@ -226,7 +243,7 @@ public final class QuorumReplica implements Replica {
       rank = next.rank(self.incarnation());
       heal();
       asks = false;
-    } catch (CollectiveException e) {
+    } catch (CollectiveException | StoreConnectionException | StoreTimeoutException e) {
       failed(e, next);
     }
   }
@@ -269,16 +286,25 @@ public final class QuorumReplica implements Replica {
   }
 
   /** Records that the group is of no use any more, unless that is for the program to know. */
-  private void failed(CollectiveException e, Quorum of) {
+  private void failed(RuntimeException e, Quorum of) {
     if (e instanceof CollectiveMismatchException
         || killed.getAsBoolean()
         || Thread.currentThread().isInterrupted()) {
       throw e;
     }
     if (++failures > MOST_FAILURES) {
-      throw new IllegalStateException(
-          self + " has failed " + failures + " times in a row, the last time in quorum " + of.id(),
-          e);
+      // Not as the cause, which Spark's events would take for the loss of another replica.
+      IllegalStateException end =
+          new IllegalStateException(
+              self
+                  + " has failed "
+                  + failures
+                  + " times in a row, at last in quorum "
+                  + of.id()
+                  + ": "
+                  + e);
+      end.addSuppressed(e);
+      throw end;
     }
     LOG.info(
         "{} loses an attempt of step {} in quorum {}: {}",
@@ -309,7 +335,11 @@ public final class QuorumReplica implements Replica {
         && currentStep() > 0
         && currentStep() % checkpointInterval == 0
         && !version.equals(kept)) {
-      state.save(store, version);
+      try {
+        state.save(store, version);
+      } catch (StoreException e) {
+        LOG.warn("{} cannot keep a checkpoint of step {}, and goes on", self, currentStep(), e);
+      }
       kept = version;
     }
   }

@@ -7,7 +7,11 @@ import java.util.regex.Pattern;
 /** The keys of a run: what replicas and driver leave there for each other. */
 public final class RunKeys {
 
-  private static final Pattern CHECKPOINT = Pattern.compile("checkpoint/(\\d+)\\.(\\d+)/complete");
+  /** The prefix of the keys of all checkpoints. */
+  public static final String CHECKPOINTS = "checkpoint/";
+
+  private static final Pattern CHECKPOINT =
+      Pattern.compile(CHECKPOINTS + "(\\d+)\\.(\\d+)/complete");
 
   private RunKeys() {}
 
@@ -33,7 +37,7 @@ public final class RunKeys {
 
   /** Returns the prefix of the keys of a checkpoint. */
   public static String checkpoint(StateVersion version) {
-    return "checkpoint/" + version.quorum() + "." + version.step() + "/";
+    return CHECKPOINTS + version.quorum() + "." + version.step() + "/";
   }
 
   /** Returns the key that is there once a checkpoint is complete. */

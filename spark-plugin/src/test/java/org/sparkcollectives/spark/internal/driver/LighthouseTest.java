@@ -271,6 +271,81 @@ class LighthouseTest {
     assertThat(begins(31).join().checkpoint()).isEqualTo(at(1, 200));
   }
 
+  /** Quorum 2 is 10 and 11, which have left 12 behind at step 5. */
+  private void leaveBehind12() {
+    begins(10);
+    begins(11);
+    begins(12);
+    asks(10, at(1, 5));
+    asks(11, at(1, 5));
+    asks(10, at(2, 5), true, 12L);
+    assertThat(id(asks(11, at(2, 5), true, 12L))).isEqualTo(3);
+  }
+
+  @Test
+  void whoWasLeftBehindDoesNotTakeTheRunBackWhileOthersHaveTheState() {
+    leaveBehind12();
+    CompletableFuture<Quorum> behind = failedOnce(12, at(2, 5));
+    assertThat(behind).isNotDone();
+    dies(11);
+    assertThat(behind).as("10 runs").isNotDone();
+    failedOnce(10, at(3, 900));
+    assertThat(behind.join().healed()).isEqualTo(at(3, 900));
+    // 12 does not meet 10, and says that it does not respond.
+    CompletableFuture<Quorum> again = asks(12, at(2, 5), true, 10L);
+    assertThat(again).isNotDone();
+    failedOnce(10, at(3, 900));
+    assertThat(again.join().source()).isEqualTo(0);
+  }
+
+  @Test
+  void aCheckpointThatIsNewerThanWhoWasLeftBehindCounts() {
+    leaveBehind12();
+    store.set(RunKeys.complete(at(3, 500)), new byte[0]);
+    dies(10);
+    dies(11);
+    failedOnce(12, at(2, 5));
+    assertThat(begins(20).join().checkpoint()).isEqualTo(at(3, 500));
+  }
+
+  @Test
+  void whoWasLeftBehindGoesOnIfNothingNewerIsThere() {
+    leaveBehind12();
+    dies(10);
+    dies(11);
+    failedOnce(12, at(2, 5));
+    Quorum next = begins(20).join();
+    assertThat(next.checkpoint()).isNull();
+    assertThat(next.healed()).isEqualTo(at(2, 5));
+  }
+
+  @Test
+  void aMemberIsEnoughWhereAnotherThatIsGoneHadCommittedAStepMore() {
+    begins(10);
+    begins(11);
+    failedOnce(10, at(1, 5));
+    assertThat(failedOnce(11, at(1, 6)).join().healed()).isEqualTo(at(1, 6));
+    store.set(RunKeys.complete(at(1, 4)), new byte[0]);
+    dies(11);
+    failedOnce(10, at(1, 5));
+    assertThat(begins(21).join().healed()).isEqualTo(at(1, 5));
+  }
+
+  @Test
+  void whoAsksAgainAccusesOthersMeanwhile() {
+    begins(10);
+    begins(11);
+    begins(12);
+    asks(10, at(1, 1));
+    asks(11, at(1, 1));
+    CompletableFuture<Quorum> first = failedOnce(10, at(2, 5));
+    failedOnce(11, at(2, 5));
+    assertThat(first).isNotDone();
+    CompletableFuture<Quorum> second = asks(10, at(2, 5), true, 11L, 12L);
+    assertThat(first).isCancelled();
+    assertThat(members(second)).containsExactly(10L, 11L);
+  }
+
   @Test
   void anExceptionOfTheProgramFailsTheRun() throws Exception {
     begins(10);

@@ -52,6 +52,15 @@ class RunStoreTest {
   }
 
   @Test
+  void replicasGoOnWhenTheAttemptOfTheirStageHasEnded() {
+    DriverStoreClient replica = replica(0, 7);
+    CompletableFuture<byte[]> watched = replica.watch("key");
+    driver.store().clients().stageOver(STAGE);
+    replica(1, 8).set("key", new byte[] {1});
+    assertThat(watched.join()).containsExactly(1);
+  }
+
+  @Test
   void aLaterIncarnationFencesOffTheOneBefore() throws Exception {
     DriverStoreClient first = replica(0, 7);
     DriverStoreClient other = replica(1, 8);
