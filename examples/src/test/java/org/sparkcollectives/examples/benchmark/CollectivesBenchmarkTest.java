@@ -228,7 +228,7 @@ class CollectivesBenchmarkTest {
         "--threads=2 --set=spark.collectives.tiemout=1s | There is no setting"
             + " spark.collectives.tiemout",
         "--threads=2 --transports=pigeon | pigeon",
-        "--threads=2 --operation=all-reduced | 'all-reduced' is none of all-reduce, reduce",
+        "--threads=2 --operation=all-reduced | 'all-reduced' is none of all-reduce, reproducible-sum",
         "--threads=2 --ranks=2 | mutually exclusive",
         "--threads=2 --join=env:// | --join is one rank"
       })
