@@ -24,9 +24,9 @@ class ReconfigurableGroup(ProcessGroup):
     first :meth:`reconfigure` its operations raise :class:`GroupClosedError`.
 
     ``handle`` identifies this rank in the next change: a string that each successful change
-    replaces. Each rank passes it to the others, by a store or another group. All that are to be members
-    then call :meth:`reconfigure` with the same number and the same handles; ranks that are left out
-    do nothing.
+    replaces. Each rank passes it to the others, by a store or another group. All that are to be
+    members then call :meth:`reconfigure` with the same number and the same handles; ranks that are
+    left out do nothing.
 
     After a change the group is a world of its own, whose global ranks are its ranks. The timeout of
     :meth:`set_timeout` stays; groups made from it, its store and its records end with the members
