@@ -35,7 +35,7 @@ final class BinnedBlock {
   /** The top bin of an element that has only zeros, and the lowest that there is. */
   private static final byte LOWEST = -37;
 
-  /** That of the largest number. */
+  /** The top bin of the largest number. */
   private static final byte HIGHEST = 37;
 
   /** Each bin's unit, inverted, and the unit of the bin two below. */
@@ -45,7 +45,7 @@ final class BinnedBlock {
 
   private static final double UNIT = 0x1p-27;
 
-  /** What a number in units of its top bin is less than. */
+  /** The limit of a number in units of its top bin. */
   private static final double ROOM = 0x1p26;
 
   /** Added and subtracted, they round to multiples of 1, 2^-27 and 2^-54. */

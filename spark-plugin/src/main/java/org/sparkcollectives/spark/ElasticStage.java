@@ -24,7 +24,7 @@ import scala.reflect.ClassTag$;
  * replicas on other executors lose one attempt of one step, and take the next ones without it.
  * Spark starts the lost task again, alone, on whatever executor it has; it receives the state from
  * a replica that lives, and joins in. So slots for all replicas at once are not needed, and dynamic
- * allocation is allowed. The protocol is that of PyTorch's torchft.
+ * allocation is allowed. The protocol follows PyTorch's torchft.
  *
  * <pre>{@code
  * double[] weights =
@@ -52,9 +52,9 @@ import scala.reflect.ClassTag$;
  * took each step and sums do not depend on the order of additions.
  *
  * <p><b>When the run fails.</b> If the function throws, the run fails at once: a program throws the
- * same exception again. If all replicas that have the state are lost, it goes on from the last
- * checkpoint ({@link #withCheckpointInterval}), and fails if there is none; it never begins again
- * silently.
+ * same exception again. If all replicas that have the newest state are lost, it goes on from the
+ * last checkpoint ({@link #withCheckpointInterval}), or from a replica that was left behind if that
+ * is newer, and logs a warning; without either it fails. It never begins again silently.
  *
  * <p><b>Settings of the application</b>: {@code spark.task.maxFailures=1000}, without which {@link
  * #run} refuses, because Spark counts each lost executor. Masters have limits of their own: {@code
@@ -130,7 +130,7 @@ public final class ElasticStage<T> {
    *
    * @throws IllegalStateException if the settings of the application do not let Spark start lost
    *     tasks again; the message says what to set
-   * @throws IllegalArgumentException if the RDD has no partitions
+   * @throws IllegalArgumentException if the RDD has no partitions, or a barrier stage computes it
    */
   public <R> R run(ReplicaFunction<T, R> function) {
     Objects.requireNonNull(function, "function");

@@ -23,7 +23,7 @@ class MeasuredNetworkTest {
 
   private static final double TOLERATED = 0.2;
 
-  /** Of each 1,514 bytes on a cable, 1,448 count. */
+  /** The bytes of a message in each frame of 1,514 bytes on a cable. */
   private static final double PAYLOAD = 1448.0 / 1514;
 
   private static final PathCosts COSTS = CostProfile.of("auto").costs();

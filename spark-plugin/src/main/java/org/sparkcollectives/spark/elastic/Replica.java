@@ -50,8 +50,8 @@ public interface Replica {
    * Begins a step. Returns at once while the quorum does not change. Otherwise blocks until the
    * driver has decided the next one, the replicas have connected, and those that are behind have
    * received the state, which may have changed when this returns. A quorum waits for its {@code
-   * minReplicas}, for however long it takes Spark to start them; the wait ends when the task is
-   * killed.
+   * minReplicas}, for however long it takes Spark to start them, and for members that do not come,
+   * for the group's timeout; a wait ends when the task is killed.
    *
    * @return {@link #currentStep}
    * @throws RunOverException if others have finished the run
@@ -59,7 +59,7 @@ public interface Replica {
    *     states of the replicas differ in names, types or shapes, or a hundred attempts in a row
    *     have failed
    * @throws org.sparkcollectives.store.StoreException if another task has begun in this one's
-   *     place, or all replicas that had the state were lost, and there is no checkpoint
+   *     place, or the state is lost and there is no checkpoint
    */
   long startQuorum();
 

@@ -1,2 +1,2 @@
-/** What the task of an {@code ElasticStage} has: its replica, and the function that trains it. */
+/** The replica of a task of an {@code ElasticStage}, and the function that trains it. */
 package org.sparkcollectives.spark.elastic;

@@ -9,7 +9,7 @@ import org.apache.spark.{SparkEnv, TaskContext}
 import org.sparkcollectives.{ReduceOp, Tensor}
 import org.sparkcollectives.spark.elastic.Replica
 
-/** What a replica has trained.
+/** The result of a replica.
   *
   * @param history
   *   of each step, the sum of `1 << replica` over its participants
@@ -18,7 +18,7 @@ import org.sparkcollectives.spark.elastic.Replica
   */
 case class Trained(weights: Array[Double], history: Array[Long], step: Long, beganWith: Long)
 
-/** Where a replica is. */
+/** The process and the step of a replica. */
 case class ReplicaPlace(pid: String, executor: String, attempt: Int, step: Long)
 
 /** The task of the suite, apart from it so that no task carries it along. */

@@ -34,8 +34,9 @@ import org.sparkcollectives.store.StoreException;
  * As there is one lighthouse, and it is where the store is that refuses whom it has given up, no
  * majority is needed.
  *
- * <p>A quorum of replicas that have begun since the last one has no state, so it begins with a
- * checkpoint, or the run fails. Thread-safe; nothing blocks.
+ * <p>If none that has asked has the newest state, the quorum begins with the last checkpoint, or
+ * with the state of a replica that was left behind if that is newer; without either the run fails.
+ * Thread-safe; nothing blocks.
  */
 final class Lighthouse {
 

@@ -81,7 +81,7 @@ final class StoreClients {
   private final AttemptFence attempts = new AttemptFence();
   private final RunFence runs = new RunFence();
 
-  /** What the clients of earlier incarnations are told, until their run ends. */
+  /** The refusals of clients of earlier incarnations, until their run ends. */
   private final Map<UUID, Refusal> fenced = new ConcurrentHashMap<>();
 
   private final EndedTasks endedTasks = new EndedTasks(this::failRendezvous);

@@ -19,7 +19,7 @@ import java.util.List;
  */
 public record Quorum(long id, List<Member> members, StateVersion checkpoint) {
 
-  /** What the driver tells who asks when the run is over. */
+  /** The answer of the driver when the run is over. */
   public static final Quorum OVER = new Quorum(0, List.of(), null);
 
   /**

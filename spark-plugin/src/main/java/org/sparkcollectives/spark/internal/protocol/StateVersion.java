@@ -6,8 +6,8 @@ import java.util.Comparator;
  * Identifies the state of a replica. Replicas with the same version have the same bits: a step is
  * committed by the members of one quorum, and by others only in a later one.
  *
- * @param quorum the number of the quorum in which the state was committed or received last; 0 if it
- *     is of no quorum yet
+ * @param quorum the number of the quorum that committed the state, or that handed out the first
+ *     state or a checkpoint; 0 if it is of no quorum yet
  * @param step the number of steps that have led to it
  */
 public record StateVersion(long quorum, long step) implements Comparable<StateVersion> {

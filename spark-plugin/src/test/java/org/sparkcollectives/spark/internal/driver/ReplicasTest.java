@@ -99,7 +99,7 @@ class ReplicasTest {
     private final Replica replica;
     private final double[] weights = {0.5, 1.5, 2.5};
 
-    /** Of each step, the sum of {@code 1 << replica} over its participants. */
+    /** For each step, the sum of {@code 1 << replica} over its participants. */
     private final long[] history = new long[200_000];
 
     Task(int number) {
@@ -291,6 +291,25 @@ class ReplicasTest {
     assertThat(next.get(0).history).startsWith(Arrays.copyOf(lost.get(0).history, 20));
     assertThat(next.get(1).history).isEqualTo(next.get(0).history);
     assertThat(next.get(1).weights).isEqualTo(next.get(1).replay());
+  }
+
+  @Test
+  void onlyTheLastTwoCheckpointsAreKeptAndNothingOfAnInterruptedOne() throws Exception {
+    Task first = new Task(0, 5);
+    Task second = new Task(1, 5);
+    StateVersion interrupted = new StateVersion(1, 3);
+    first.store.set(RunKeys.checkpoint(interrupted) + 0, new byte[] {1});
+    for (Future<Task> each : List.of(trains(first, 16), trains(second, 16))) {
+      Threads.result(each);
+    }
+    assertThat(
+            first.store.listKeys().stream()
+                .filter(key -> key.startsWith(RunKeys.CHECKPOINTS))
+                .map(key -> key.substring(0, key.lastIndexOf('/') + 1))
+                .distinct())
+        .containsExactlyInAnyOrder(
+            RunKeys.checkpoint(new StateVersion(1, 10)),
+            RunKeys.checkpoint(new StateVersion(1, 15)));
   }
 
   @Test
