@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.sparkcollectives.testing.SourceTree;
 
 /**
  * Tests that the examples show what users can write: programs, notebooks and the samples of the
@@ -32,8 +32,8 @@ class ExampleSourcesTest {
   private static Map<Path, String> sources() throws IOException {
     Map<Path, String> sources = new TreeMap<>();
     for (String folder : FOLDERS) {
-      try (Stream<Path> files = Files.walk(Path.of(folder))) {
-        for (Path file : files.filter(each -> SOURCE.matcher(each.toString()).matches()).toList()) {
+      for (Path file : SourceTree.files(Path.of(folder))) {
+        if (SOURCE.matcher(file.toString()).matches()) {
           sources.put(file, Files.readString(file));
         }
       }

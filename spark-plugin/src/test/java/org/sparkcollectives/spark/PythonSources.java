@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
+import org.sparkcollectives.testing.SourceTree;
 
 /** The sources of the Python package: its functions and classes, and its files of tests. */
 final class PythonSources {
@@ -17,8 +17,8 @@ final class PythonSources {
   /** Reads the package in {@code root}. */
   PythonSources(Path root) throws IOException {
     tests = root.resolve("tests");
-    try (Stream<Path> files = Files.walk(root.resolve("src"))) {
-      for (Path file : files.filter(each -> each.toString().endsWith(".py")).toList()) {
+    for (Path file : SourceTree.files(root.resolve("src"))) {
+      if (file.toString().endsWith(".py")) {
         modules.put(file.toString(), Files.readString(file));
       }
     }

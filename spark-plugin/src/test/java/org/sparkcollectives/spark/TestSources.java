@@ -2,21 +2,16 @@ package org.sparkcollectives.spark;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.sparkcollectives.testing.SourceTree;
 
 /** The sources of all modules: their classes and their tests. */
 final class TestSources {
-
-  private static final Set<String> SKIPPED = Set.of("target", ".git", "docs", "node_modules");
 
   /**
    * Matches from an annotation to the declaration of the method, which is the next at its depth.
@@ -38,30 +33,12 @@ final class TestSources {
 
   /** Reads the sources of the project in {@code root}. */
   TestSources(Path root) {
-    try {
-      Files.walkFileTree(
-          root,
-          new SimpleFileVisitor<>() {
-            @Override
-            public FileVisitResult preVisitDirectory(Path folder, BasicFileAttributes attributes) {
-              return SKIPPED.contains(folder.getFileName().toString())
-                  ? FileVisitResult.SKIP_SUBTREE
-                  : FileVisitResult.CONTINUE;
-            }
-
-            @Override
-            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
-                throws IOException {
-              add(root.relativize(file).toString().replace('\\', '/'), file);
-              return FileVisitResult.CONTINUE;
-            }
-          });
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+    for (Path file : SourceTree.files(root)) {
+      add(root.relativize(file).toString().replace('\\', '/'), file);
     }
   }
 
-  private void add(String path, Path file) throws IOException {
+  private void add(String path, Path file) {
     Matcher source =
         Pattern.compile(".*\\bsrc/(main|test)/(?:java|scala)/(.+)\\.(?:java|scala)").matcher(path);
     if (!source.matches()) {
@@ -70,9 +47,17 @@ final class TestSources {
     String name = source.group(2).replace('/', '.');
     String simple = name.substring(name.lastIndexOf('.') + 1);
     if (source.group(1).equals("test")) {
-      tests.put(simple, Files.readString(file));
+      tests.put(simple, read(file));
     } else {
       classes.put(simple, name);
+    }
+  }
+
+  private static String read(Path file) {
+    try {
+      return Files.readString(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 

@@ -8,10 +8,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.sparkcollectives.testing.SourceTree;
 
 /**
  * Tests that no module starts a thread by itself: LibraryThreads makes each of them, with a name
@@ -67,11 +67,9 @@ class ThreadsTest {
   }
 
   private static List<Path> sources(Path folder) {
-    try (Stream<Path> files = Files.walk(folder)) {
-      return files.filter(each -> each.toString().endsWith(".java")).toList();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return SourceTree.files(folder).stream()
+        .filter(each -> each.toString().endsWith(".java"))
+        .toList();
   }
 
   private static String read(Path source) {

@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
+import org.sparkcollectives.testing.SourceTree;
 
 /**
  * One fenced block of a page.
@@ -35,14 +35,13 @@ record Sample(Path page, int line, String language, String name, String text) {
   }
 
   /** Returns the pages that users and contributors read. */
-  static List<Path> pages() throws IOException {
+  static List<Path> pages() {
     List<Path> pages = new ArrayList<>(List.of(Path.of("README.md"), Path.of("CONTRIBUTING.md")));
-    try (Stream<Path> docs = Files.walk(ROOT.resolve("docs"))) {
-      docs.filter(page -> page.toString().endsWith(".md"))
-          .map(ROOT::relativize)
-          .sorted()
-          .forEach(pages::add);
-    }
+    SourceTree.files(ROOT.resolve("docs")).stream()
+        .filter(page -> page.toString().endsWith(".md"))
+        .map(ROOT::relativize)
+        .sorted()
+        .forEach(pages::add);
     return pages;
   }
 

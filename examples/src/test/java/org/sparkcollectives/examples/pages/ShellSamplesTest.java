@@ -17,6 +17,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.sparkcollectives.examples.benchmark.CollectivesBenchmark;
 import org.sparkcollectives.examples.benchmark.ScaleBenchmark;
 import org.sparkcollectives.examples.digits.DigitsTraining;
+import org.sparkcollectives.testing.SourceTree;
 import picocli.CommandLine;
 
 /**
@@ -61,6 +62,8 @@ class ShellSamplesTest {
           "examples/comparison", "compare.py",
           "examples/hosts", "cluster.py",
           "examples/hosts-benchmark", "several_hosts.py");
+
+  private static final List<Path> FILES = SourceTree.files(Sample.ROOT);
 
   private static final Path COMPARISON = Sample.ROOT.resolve("examples/src/main/comparison");
 
@@ -146,7 +149,7 @@ class ShellSamplesTest {
 
   @ParameterizedTest
   @MethodSource("commands")
-  void theModulesProfilesAndTestsThatMavenIsGivenAreThere(ShellCommand command) throws IOException {
+  void theModulesProfilesAndTestsThatMavenIsGivenAreThere(ShellCommand command) {
     if (!local(command.program()).equals("mvnw")) {
       return;
     }
@@ -173,18 +176,15 @@ class ShellSamplesTest {
     }
   }
 
-  private static List<Path> sources(String test) throws IOException {
+  private static List<Path> sources(String test) {
     return find(test.replaceAll("#.*", "").replace("*", "\\w*") + "\\.(java|scala)");
   }
 
-  private static List<Path> find(String name) throws IOException {
+  private static List<Path> find(String name) {
     Pattern pattern = Pattern.compile(name);
-    try (Stream<Path> files = Files.walk(Sample.ROOT, 12)) {
-      return files
-          .filter(file -> !file.toString().contains("/target/"))
-          .filter(file -> pattern.matcher(file.getFileName().toString()).matches())
-          .toList();
-    }
+    return FILES.stream()
+        .filter(file -> pattern.matcher(file.getFileName().toString()).matches())
+        .toList();
   }
 
   @ParameterizedTest

@@ -11,6 +11,7 @@ import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.sparkcollectives.testing.SourceTree;
 
 /** Tests the navigation of the documentation's site, which {@code docs/site/build} makes. */
 class SiteTest {
@@ -32,14 +33,11 @@ class SiteTest {
       assertThat(Sample.ROOT.resolve(page.group(2))).exists();
     }
     assertThat(added).containsExactly("overview.md", "contributing.md", "changelog.md");
-    List<String> pages;
-    try (Stream<Path> files = Files.walk(SITE.getParent())) {
-      pages =
-          files
-              .map(file -> SITE.getParent().relativize(file).toString().replace('\\', '/'))
-              .filter(name -> name.endsWith(".md"))
-              .toList();
-    }
+    List<String> pages =
+        SourceTree.files(SITE.getParent()).stream()
+            .map(file -> SITE.getParent().relativize(file).toString().replace('\\', '/'))
+            .filter(name -> name.endsWith(".md"))
+            .toList();
     assertThat(matches(ENTRY, "mkdocs.yml"))
         .extracting(entry -> entry.group(1))
         .as("the pages under nav in docs/site/mkdocs.yml")
