@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -22,6 +23,26 @@ os.environ.setdefault(
 import spark_collectives as dist
 
 TESTS = os.path.dirname(__file__)
+
+
+def error_of_worker(text):
+    """Return what a rank has raised, from the text of Spark's exception; None if none has."""
+    _, found, raised = text.partition("Traceback (most recent call last):\n")
+    lines = re.split(r"\n\tat |\n SQLSTATE: ", raised)[0].splitlines()
+    # The frames of the stack are indented; what follows the last of them is the error.
+    frames = [number for number, line in enumerate(lines) if line.startswith("  ")]
+    return "\n".join(lines[frames[-1] + 1 :]).strip() if found and frames else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    """End the summary's line of a failed test with what a rank has raised, not with Py4J's line."""
+    report = yield
+    error = call.excinfo and error_of_worker(str(call.excinfo.value))
+    if error and getattr(report.longrepr, "reprcrash", None):
+        report.longrepr.reprcrash.message = error
+        report.sections.append(("what a rank has raised", error))
+    return report
 
 
 @pytest.fixture(scope="session")
