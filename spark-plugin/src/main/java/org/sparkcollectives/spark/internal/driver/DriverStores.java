@@ -3,9 +3,11 @@ package org.sparkcollectives.spark.internal.driver;
 import com.codahale.metrics.MetricRegistry;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.rpc.RpcEndpointRef;
+import org.apache.spark.scheduler.SparkListenerEvent;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.spark.config.SparkSettings;
@@ -69,10 +71,14 @@ public final class DriverStores {
       SparkSecurity.warnIfOpen(env);
       SparkSettings.warnOfUnknown(env.conf());
       CollectivesUi.install(context)
-          .map(
-              interval ->
-                  new GroupEvents(context.listenerBus()::post, System::currentTimeMillis, interval))
-          .ifPresent(store.statistics()::addListener);
+          .ifPresent(
+              interval -> {
+                Consumer<SparkListenerEvent> bus = context.listenerBus()::post;
+                store
+                    .statistics()
+                    .addListener(new GroupEvents(bus, System::currentTimeMillis, interval));
+                store.runs().events().post(bus);
+              });
       return true;
     }
   }
@@ -112,6 +118,7 @@ public final class DriverStores {
       CollectivesMetrics.gauge(registry, "progress", () -> statistics.sums().progress());
       CollectivesMetrics.gauge(registry, "store.keys", () -> store.table().count(""));
       CollectivesMetrics.gauge(registry, "store.clients", () -> store.clients().count());
+      store.runs().events().register(registry);
       FailureCounts failures = new FailureCounts();
       failures.register(registry);
       statistics.addListener(failures);

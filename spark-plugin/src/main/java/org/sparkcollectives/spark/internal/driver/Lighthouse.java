@@ -10,6 +10,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 import org.apache.spark.SparkException;
 import org.slf4j.Logger;
@@ -47,6 +48,7 @@ final class Lighthouse {
   private final int minReplicas;
   private final Store store;
   private final String group;
+  private final BiConsumer<Quorum, Boolean> listener;
   private final CompletableFuture<SparkException> failure = new CompletableFuture<>();
 
   /** The replica that each incarnation is whose task runs. */
@@ -69,11 +71,14 @@ final class Lighthouse {
    * @param minReplicas how many replicas a quorum needs
    * @param store the keys of the run
    * @param group the name of the group of its replicas
+   * @param listener told of each quorum that is formed, and whether the one before has lost an
+   *     attempt of a step; it must not block
    */
-  Lighthouse(int minReplicas, Store store, String group) {
+  Lighthouse(int minReplicas, Store store, String group, BiConsumer<Quorum, Boolean> listener) {
     this.minReplicas = minReplicas;
     this.store = store;
     this.group = group;
+    this.listener = listener;
   }
 
   /** Records that the task of a replica has begun; one before it is over. */
@@ -287,6 +292,7 @@ final class Lighthouse {
             && incarnations(members).equals(incarnations(quorum.members()));
     store.deleteKey(RunKeys.pending(quorum.id()));
     quorum = new Quorum(quorum.id() + (same ? 0 : 1), members, checkpoint);
+    boolean lostAttempt = broken;
     broken = false;
     unreachable.retainAll(running.keySet());
     if (checkpoint != null) {
@@ -294,6 +300,7 @@ final class Lighthouse {
     }
     if (!same) {
       LOG.info("{}: {}", group, describe(quorum));
+      listener.accept(quorum, lostAttempt);
     }
     answer(quorum);
   }

@@ -11,6 +11,8 @@ import org.apache.spark.SparkException;
 import org.apache.spark.Success$;
 import org.apache.spark.rpc.RpcAddress;
 import org.apache.spark.scheduler.SparkListenerTaskEnd;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.spark.internal.protocol.Quorum;
 import org.sparkcollectives.spark.internal.protocol.QuorumRequest;
@@ -24,10 +26,13 @@ import org.sparkcollectives.store.StoreException;
  */
 final class Runs {
 
+  private static final Logger LOG = LoggerFactory.getLogger(Runs.class);
+
   private final StoreClients clients;
   private final Supplier<String> application;
   private final AtomicLong last = new AtomicLong();
   private final Map<String, Lighthouse> lighthouses = new ConcurrentHashMap<>();
+  private final RunEvents events = new RunEvents(System::currentTimeMillis, LOG::warn);
 
   /**
    * Creates the runs of an application, of which there are none yet.
@@ -49,13 +54,15 @@ final class Runs {
         new Lighthouse(
             minReplicas,
             clients.store(RunKeys.prefix(run)),
-            RunKeys.replicas(application.get(), run)));
+            RunKeys.replicas(application.get(), run),
+            (quorum, lostAttempt) -> events.formed(run, quorum, lostAttempt)));
     return run;
   }
 
   /** Makes a replica a client of its run, see {@link StoreClients#openRun}. */
   void open(UUID id, RunRequest replica, RpcAddress sender) {
     clients.openRun(id, replica, sender);
+    events.began(replica);
     lighthouse(replica.run()).began(replica.replica(), replica.incarnation());
   }
 
@@ -116,6 +123,11 @@ final class Runs {
     return lighthouse(run).failure();
   }
 
+  /** Returns what tells of the quorums. */
+  RunEvents events() {
+    return events;
+  }
+
   private Lighthouse lighthouse(String run) {
     Lighthouse lighthouse = lighthouses.get(run);
     if (lighthouse == null) {
@@ -129,6 +141,8 @@ final class Runs {
     Lighthouse lighthouse = lighthouses.remove(run);
     if (lighthouse != null) {
       lighthouse.close();
+      SparkException failure = lighthouse.failure().getNow(null);
+      events.ended(run, failure == null ? "" : failure.getMessage());
     }
     clients.endRun(run);
   }

@@ -35,7 +35,9 @@ public record ReplicaTask<T, R>(
             run,
             task.partitionId(),
             new StageAttempt(task.stageId(), task.stageAttemptNumber()),
-            task.taskAttemptId());
+            task.taskAttemptId(),
+            env.blockManager().blockManagerId().host(),
+            env.executorId());
     DriverStoreClient store =
         DriverStoreClient.connect(
             env, self, SparkSettings.of(env.conf()).get(StoreConfiguration.TIMEOUT));

@@ -19,7 +19,7 @@ import org.sparkcollectives.store.StoreException;
  *                                      a new client; always first. Until the group is created, the
  *                                      record is reported to its ranks if this client is lost
  *   CHECKPOINTS session, session       a further client for the checkpoints of an open one's call
- *   RUN   session, run, replica, incarnation, stage, attempt
+ *   RUN   session, run, host, executor, replica, incarnation, stage, attempt
  *                                      a new client in place of OPEN: for the keys of a run
  *   QUORUM session, request            the reply, once it is decided: the quorum of its next step
  *   CALL  session, a store's request   the reply is the store's
@@ -100,9 +100,16 @@ public final class StoreMessages {
 
   public static byte[] run(UUID session, RunRequest request) {
     byte[] run = request.run().getBytes(StandardCharsets.UTF_8);
-    return head(RUN, session, 4 * Integer.BYTES + Long.BYTES + run.length)
+    byte[] host = request.host().getBytes(StandardCharsets.UTF_8);
+    byte[] executor = request.executor().getBytes(StandardCharsets.UTF_8);
+    int texts = run.length + host.length + executor.length;
+    return head(RUN, session, 6 * Integer.BYTES + Long.BYTES + texts)
         .putInt(run.length)
         .put(run)
+        .putInt(host.length)
+        .put(host)
+        .putInt(executor.length)
+        .put(executor)
         .putInt(request.replica())
         .putLong(request.incarnation())
         .putInt(request.stage().stageId())
@@ -113,10 +120,12 @@ public final class StoreMessages {
   /** Reads the rest of a {@link #RUN} behind its session. */
   public static RunRequest runRequest(ByteBuffer message) {
     String run = text(message);
+    String host = text(message);
+    String executor = text(message);
     require(message, Integer.BYTES + Long.BYTES);
     int replica = message.getInt();
     long incarnation = message.getLong();
-    return new RunRequest(run, replica, stage(message), incarnation);
+    return new RunRequest(run, replica, stage(message), incarnation, host, executor);
   }
 
   public static byte[] quorum(UUID session, QuorumRequest request) {

@@ -13,6 +13,7 @@ final class CollectivesTab extends SparkUITab {
     super(ui, NAME);
     attachPage(new GroupsPage(this, store));
     attachPage(new GroupPage(this, store));
+    attachPage(new RunPage(this, store));
   }
 
   /** Adds the tab to a UI. */

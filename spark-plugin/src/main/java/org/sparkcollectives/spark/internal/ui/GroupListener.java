@@ -8,6 +8,8 @@ import org.sparkcollectives.spark.event.GroupFailed;
 import org.sparkcollectives.spark.event.GroupMade;
 import org.sparkcollectives.spark.event.GroupProgress;
 import org.sparkcollectives.spark.event.LibraryStarted;
+import org.sparkcollectives.spark.event.QuorumFormed;
+import org.sparkcollectives.spark.event.RunEnded;
 
 /**
  * Writes rows for the events of this library, live and in a history server.
@@ -19,6 +21,9 @@ final class GroupListener extends SparkListener {
 
   /** How many groups the tab shows before those that ended first are removed. */
   static final int MOST_GROUPS = 1000;
+
+  /** How many calls of {@code ElasticStage} the tab shows. */
+  static final int MOST_RUNS = 100;
 
   private final GroupStore store;
   private final int retained;
@@ -55,10 +60,15 @@ final class GroupListener extends SparkListener {
           row(failed.id(), failed.name(), failed.time())
               .ended(GroupRow.State.FAILED, failed.time()),
           details(failed.id(), failed.time()).with(failed));
+    } else if (event instanceof QuorumFormed quorum) {
+      store.write(run(quorum.run(), quorum.time()).with(quorum));
+      store.retainRuns(MOST_RUNS);
+    } else if (event instanceof RunEnded ended) {
+      store.write(run(ended.run(), ended.time()).ended(ended));
     }
   }
 
-  /** Closes the groups whose end the driver could not post any more. */
+  /** Closes the groups and runs whose end the driver could not post any more. */
   @Override
   public void onApplicationEnd(SparkListenerApplicationEnd end) {
     for (GroupRow row : store.groups()) {
@@ -66,6 +76,15 @@ final class GroupListener extends SparkListener {
         store.write(row.ended(GroupRow.State.CLOSED, end.time()));
       }
     }
+    for (RunRow run : store.runs()) {
+      if (run.ended == 0) {
+        store.write(run.ended(new RunEnded(run.id, end.time(), "")));
+      }
+    }
+  }
+
+  private RunRow run(long id, long time) {
+    return store.run(id).orElseGet(() -> new RunRow(id, time));
   }
 
   private GroupRow row(long id, String name, long time) {

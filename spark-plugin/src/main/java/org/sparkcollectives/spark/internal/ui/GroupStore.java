@@ -29,6 +29,15 @@ final class GroupStore {
     return read(GroupDetails.class, id);
   }
 
+  Optional<RunRow> run(long id) {
+    return read(RunRow.class, id);
+  }
+
+  /** Returns all calls of {@code ElasticStage}, the newest first. */
+  List<RunRow> runs() {
+    return all(view(RunRow.class).reverse());
+  }
+
   Optional<LibraryRow> library() {
     return read(LibraryRow.class, LibraryRow.KEY);
   }
@@ -60,6 +69,14 @@ final class GroupStore {
     for (GroupRow row : all(view(GroupRow.class).index(GroupRow.RETENTION).max(surplus))) {
       delete(GroupRow.class, row.id);
       delete(GroupDetails.class, row.id);
+    }
+  }
+
+  /** Removes runs until there are at most {@code most}: first those that began first. */
+  void retainRuns(int most) {
+    long surplus = count(RunRow.class) - most;
+    if (surplus > 0) {
+      all(view(RunRow.class).max(surplus)).forEach(each -> delete(RunRow.class, each.id));
     }
   }
 

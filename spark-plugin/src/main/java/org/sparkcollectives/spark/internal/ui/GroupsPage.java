@@ -6,7 +6,7 @@ import java.util.function.UnaryOperator;
 import org.apache.spark.ui.SparkUITab;
 import org.sparkcollectives.spark.event.LibraryStarted;
 
-/** The first page of the tab: all groups, and the settings. */
+/** The first page of the tab: elastic stages, groups, and the settings. */
 final class GroupsPage extends CollectivesPage {
 
   private static final String TO_ROOT = "../";
@@ -23,8 +23,9 @@ final class GroupsPage extends CollectivesPage {
    *
    * @param library the library; null if the event was dropped
    * @param groups the groups, the newest first
+   * @param runs the calls of {@code ElasticStage}, the newest first
    */
-  public record Content(LibraryRow library, List<GroupRow> groups) {}
+  public record Content(LibraryRow library, List<GroupRow> groups, List<RunRow> runs) {}
 
   @Override
   String title(UnaryOperator<String> parameter) {
@@ -33,16 +34,17 @@ final class GroupsPage extends CollectivesPage {
 
   @Override
   Object json(UnaryOperator<String> parameter) {
-    return new Content(store.library().orElse(null), store.groups());
+    return new Content(store.library().orElse(null), store.groups(), store.runs());
   }
 
   @Override
   String html(UnaryOperator<String> parameter) {
-    return html(store.groups(), store.library().orElseGet(LibraryRow::new));
+    return html(store.groups(), store.runs(), store.library().orElseGet(LibraryRow::new));
   }
 
-  static String html(List<GroupRow> groups, LibraryRow library) {
+  static String html(List<GroupRow> groups, List<RunRow> runs, LibraryRow library) {
     Html html = new Html();
+    RunTable.write(html, runs);
     html.element("h4", "Groups (" + groups.size() + ")");
     if (groups.isEmpty()) {
       html.element("p", "No barrier stage has made a group yet.");

@@ -28,7 +28,7 @@ class LighthouseTest {
           Failure.Kind.EXECUTOR_LOST, new RankLocation(0, "host", "1", 7), "", -1, "it is gone");
 
   private final HashStore store = new HashStore();
-  private final Lighthouse lighthouse = new Lighthouse(2, store, GROUP);
+  private final Lighthouse lighthouse = new Lighthouse(2, store, GROUP, (formed, lost) -> {});
 
   @AfterEach
   void close() {

@@ -107,7 +107,7 @@ class ReplicasTest {
     }
 
     Task(int number, int checkpointInterval) {
-      self = new RunRequest(run, number, STAGE, incarnations.incrementAndGet());
+      self = new RunRequest(run, number, STAGE, incarnations.incrementAndGet(), "host", "1");
       store = driver.connect(self);
       group =
           HostedGroups.reconfigurable(

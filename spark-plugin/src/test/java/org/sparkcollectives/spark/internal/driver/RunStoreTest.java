@@ -28,7 +28,7 @@ class RunStoreTest {
   }
 
   private DriverStoreClient replica(int number, long incarnation) {
-    return driver.connect(new RunRequest(run, number, STAGE, incarnation));
+    return driver.connect(new RunRequest(run, number, STAGE, incarnation, "host", "1"));
   }
 
   @Test
@@ -36,7 +36,8 @@ class RunStoreTest {
     replica(0, 7).set("key", new byte[] {1});
     assertThat(replica(1, 8).get("key")).containsExactly(1);
     String other = driver.store().runs().begin(1);
-    assertThat(driver.connect(new RunRequest(other, 0, STAGE, 9)).listKeys()).isEmpty();
+    assertThat(driver.connect(new RunRequest(other, 0, STAGE, 9, "host", "1")).listKeys())
+        .isEmpty();
     assertThat(driver.connect(STAGE).listKeys()).isEmpty();
   }
 
@@ -44,7 +45,10 @@ class RunStoreTest {
   void theKeysOutliveTheStageAndGoWithTheRun() {
     replica(0, 7).set("key", new byte[] {1});
     driver.store().stageEnded(STAGE, false);
-    assertThat(driver.connect(new RunRequest(run, 0, new StageAttempt(3, 1), 8)).listKeys())
+    assertThat(
+            driver
+                .connect(new RunRequest(run, 0, new StageAttempt(3, 1), 8, "host", "1"))
+                .listKeys())
         .containsExactly("key");
     driver.store().runs().close(run);
     assertThat(driver.store().table().count("")).isZero();

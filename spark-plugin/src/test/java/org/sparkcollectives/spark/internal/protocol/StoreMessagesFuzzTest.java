@@ -35,7 +35,7 @@ class StoreMessagesFuzzTest {
         StoreMessages.open(SESSION, new JoinRequest(STAGE, "call", "application/world", ifLost));
     return Stream.of(
         open,
-        StoreMessages.run(SESSION, new RunRequest("1", 2, STAGE, 7)),
+        StoreMessages.run(SESSION, new RunRequest("1", 2, STAGE, 7, "host", "1")),
         StoreMessages.quorum(
             SESSION,
             new QuorumRequest("spark:1", "weights", new StateVersion(2, 3), true, List.of(4L))),

@@ -15,11 +15,14 @@ import org.sparkcollectives.spark.event.GroupMade;
 import org.sparkcollectives.spark.event.GroupProgress;
 import org.sparkcollectives.spark.event.GroupSums;
 import org.sparkcollectives.spark.event.LibraryStarted;
+import org.sparkcollectives.spark.event.QuorumFormed;
 import org.sparkcollectives.spark.event.RankPlace;
+import org.sparkcollectives.spark.event.ReplicaPlace;
+import org.sparkcollectives.spark.event.RunEnded;
 import org.sparkcollectives.spark.internal.ui.GroupDetails.Interval;
 import scala.Option;
 
-/** Tests which rows the events of groups become. */
+/** Tests which rows the events of groups and of elastic stages become. */
 class GroupListenerTest {
 
   private final GroupStore store = new GroupStore(new InMemoryStore());
@@ -192,6 +195,50 @@ class GroupListenerTest {
     assertThat(read.ranks).isEqualTo(details.ranks);
     assertThat(read.sums).isEqualTo(details.sums);
     assertThat(read.intervals).isEqualTo(details.intervals);
+  }
+
+  private static QuorumFormed quorum(long run, long quorum) {
+    ReplicaPlace place = new ReplicaPlace(1, 9, "b", "2", 0);
+    return new QuorumFormed(run, 1000 + quorum, quorum, 50, false, 3, 4, 1, List.of(place));
+  }
+
+  @Test
+  void aRunIsARowWithItsNewestQuorums() throws Exception {
+    for (int i = 1; i <= RunRow.MOST_QUORUMS + 5; i++) {
+      listener.onOtherEvent(quorum(2, i));
+    }
+    listener.onOtherEvent(new RunEnded(2, 9000, "boom"));
+    RunRow row = store.run(2).orElseThrow();
+    assertThat(row.since).isEqualTo(1001);
+    assertThat(row.ended).isEqualTo(9000);
+    assertThat(row.failure).isEqualTo("boom");
+    assertThat(row.quorums).hasSize(RunRow.MOST_QUORUMS);
+    assertThat(row.newest()).isEqualTo(quorum(2, RunRow.MOST_QUORUMS + 5));
+    KVStoreSerializer disk = new KVUtils.KVStoreScalaSerializer();
+    RunRow read = disk.deserialize(disk.serialize(row), RunRow.class);
+    assertThat(read.quorums).isEqualTo(row.quorums);
+    assertThat(read.failure).isEqualTo("boom");
+  }
+
+  @Test
+  void theRunsThatBeganFirstAreRemovedFirst() {
+    for (int run = 1; run <= GroupListener.MOST_RUNS + 2; run++) {
+      listener.onOtherEvent(quorum(run, 1));
+    }
+    assertThat(store.runs())
+        .hasSize(GroupListener.MOST_RUNS)
+        .extracting(row -> row.id)
+        .startsWith(GroupListener.MOST_RUNS + 2L)
+        .endsWith(3L);
+  }
+
+  @Test
+  void theEndOfTheApplicationEndsRuns() {
+    listener.onOtherEvent(quorum(1, 1));
+    listener.onOtherEvent(new RunEnded(2, 3000, "boom"));
+    listener.onApplicationEnd(new SparkListenerApplicationEnd(9000, Option.empty()));
+    assertThat(store.run(1).orElseThrow().ended).isEqualTo(9000);
+    assertThat(store.run(2).orElseThrow().ended).isEqualTo(3000);
   }
 
   @Test

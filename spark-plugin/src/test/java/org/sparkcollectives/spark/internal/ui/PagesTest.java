@@ -18,8 +18,11 @@ import org.sparkcollectives.spark.event.GroupMade;
 import org.sparkcollectives.spark.event.GroupSums;
 import org.sparkcollectives.spark.event.LibraryStarted;
 import org.sparkcollectives.spark.event.OperationSums;
+import org.sparkcollectives.spark.event.QuorumFormed;
 import org.sparkcollectives.spark.event.RankPlace;
 import org.sparkcollectives.spark.event.RankSums;
+import org.sparkcollectives.spark.event.ReplicaPlace;
+import org.sparkcollectives.spark.event.RunEnded;
 import org.w3c.dom.Document;
 import org.w3c.dom.Element;
 import org.w3c.dom.NodeList;
@@ -33,6 +36,7 @@ class PagesTest {
   private final GroupStore store = new GroupStore(new InMemoryStore());
   private final GroupListener listener = new GroupListener(store, 10);
   private final GroupPage page = new GroupPage(null, store);
+  private final RunPage run = new RunPage(null, store);
   private final GroupsPage list = new GroupsPage(null, store);
 
   private void fill() {
@@ -67,6 +71,13 @@ class PagesTest {
         new GroupFailed(
             7, NAME, 5000, 1, "b<", "2", "EXCEPTION", "<script>alert(1)</script>", "/d<", "late<"));
     listener.onOtherEvent(new GroupEnded(7, NAME, 11_000, true, sums));
+    ReplicaPlace zero = new ReplicaPlace(0, 20, "a<", "1<", 0);
+    ReplicaPlace one = new ReplicaPlace(1, 21, "b", "2", 1);
+    ReplicaPlace again = new ReplicaPlace(1, 22, "b", "3", 0);
+    listener.onOtherEvent(new QuorumFormed(5, 1000, 1, 0, false, 0, 0, 2, List.of(zero, one)));
+    listener.onOtherEvent(new QuorumFormed(5, 2000, 2, 40, false, 1, 0, 1, List.of(zero)));
+    listener.onOtherEvent(new QuorumFormed(5, 3000, 3, 50, true, 1, 1, 2, List.of(zero, again)));
+    listener.onOtherEvent(new RunEnded(5, 4000, "<script>alert(2)</script>"));
   }
 
   private static Document parsed(String html) {
@@ -97,6 +108,10 @@ class PagesTest {
       }
     }
     throw new AssertionError("no table " + table);
+  }
+
+  private String run() {
+    return run.html(Map.of("id", "5")::get);
   }
 
   private String group() {
@@ -168,9 +183,51 @@ class PagesTest {
   }
 
   @Test
+  void theListShowsAnElasticStage() {
+    assertThat(list.html(name -> null)).doesNotContain("Elastic stages");
+    fill();
+    Document html = parsed(list.html(name -> null));
+    assertThat(row(html, "collectives-runs", 1))
+        .startsWith("5", "failed", "2", "3", "50", "1", "1")
+        .endsWith("3 s");
+    assertThat(list.html(name -> null)).contains("href=\"run/?id=5\"");
+  }
+
+  @Test
+  void thePageOfAnElasticStageShowsWhoJoinedWhoLeftAndWhoHealed() {
+    fill();
+    Document html = parsed(run());
+    assertThat(row(html, "collectives-quorums", 1))
+        .startsWith("3")
+        .endsWith(
+            "50",
+            "0 (executor 1<), 1 (executor 3)",
+            "1 (executor 3)",
+            "–",
+            "a checkpoint, by 0 to 1",
+            "1");
+    assertThat(row(html, "collectives-quorums", 2))
+        .endsWith("40", "0 (executor 1<)", "–", "1 (executor 2)", "–", "1");
+    assertThat(text(html)).contains("failed, since").contains("<script>alert(2)</script>");
+    assertThat(run.title(Map.of("id", "5")::get)).isEqualTo("Elastic stage, run 5");
+    assertThat(SparkJson.text(run.json(Map.of("id", "5")::get)))
+        .contains("\"quorum\":3")
+        .contains("\"executor\":\"3\"");
+  }
+
+  @Test
+  void aRunThatIsNotThereIsNoError() {
+    fill();
+    for (String id : List.of("8", "x", "-1")) {
+      assertThat(text(parsed(run.html(Map.of("id", id)::get)))).contains("There is no such run");
+      assertThat(run.title(Map.of("id", id)::get)).isEqualTo("Elastic stage");
+    }
+  }
+
+  @Test
   void nothingThatAnEventSaysIsMarkup() {
     fill();
-    for (String html : List.of(group(), list.html(name -> null))) {
+    for (String html : List.of(group(), run(), list.html(name -> null))) {
       assertThat(html).doesNotContain("<script").doesNotContain("<0>").doesNotContain("\"co\"");
       assertThat(parsed(html).getElementsByTagName("script").getLength()).isZero();
     }
@@ -179,7 +236,7 @@ class PagesTest {
   @Test
   void thePagesNeedNoScriptAndNothingFromElsewhere() {
     fill();
-    for (String html : List.of(group(), list.html(name -> null))) {
+    for (String html : List.of(group(), run(), list.html(name -> null))) {
       assertThat(html)
           .doesNotContainPattern("\\son[a-z]+=")
           .doesNotContain("javascript:")
@@ -196,7 +253,7 @@ class PagesTest {
     fill();
     Pattern key = Pattern.compile("sorttable_customkey=\"([^\"]*)\"");
     List<String> keys = new ArrayList<>();
-    for (String html : List.of(group(), list.html(name -> null))) {
+    for (String html : List.of(group(), run(), list.html(name -> null))) {
       key.matcher(html).results().forEach(each -> keys.add(each.group(1)));
     }
     assertThat(keys).contains("0.0005", "1500000000");
