@@ -18,6 +18,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.apache.spark.rpc.RpcAddress;
 import org.slf4j.Logger;
@@ -53,6 +54,9 @@ final class DriverStore {
 
   /** The longest that a script may run which tells racks. */
   private static final Duration TOPOLOGY_LIMIT = Duration.ofSeconds(10);
+
+  /** How often it is looked for replicas on executors that are being decommissioned. */
+  private static final long LEAVE_CHECK_SECONDS = 1;
 
   /** The number of threads that write pieces of large values. */
   private static final int WRITERS = 2;
@@ -103,6 +107,7 @@ final class DriverStore {
    *
    * @param blocks makes what keeps large values, with where they are removed
    * @param application gives its id, which is not known yet while plugins start
+   * @param decommissioned whether Spark is ending an executor, as it has announced
    * @param topology of Spark, for which {@link SparkPluginConfiguration#TOPOLOGY_SCRIPT} stands in
    */
   DriverStore(
@@ -111,6 +116,7 @@ final class DriverStore {
       Traffic traffic,
       Supplier<String> application,
       StageTearDown.Kill kill,
+      Predicate<String> decommissioned,
       HostRacks.Topology topology) {
     // A message is a little longer than its piece, and together they are a chunk.
     int pieceBytes = traffic.chunkBytes() - MESSAGE_HEAD_BYTES;
@@ -137,7 +143,9 @@ final class DriverStore {
     // After close there is nothing left to remove later. Spark ends jobs and stages even then.
     background.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
     clients = new StoreClients(table, uploads, largeValues, checkpoints, tearDown);
-    runs = new Runs(clients, application);
+    runs = new Runs(clients, application, kill);
+    background.scheduleWithFixedDelay(
+        () -> leave(decommissioned), LEAVE_CHECK_SECONDS, LEAVE_CHECK_SECONDS, TimeUnit.SECONDS);
   }
 
   /**
@@ -246,6 +254,14 @@ final class DriverStore {
       to.accept(
           StoreMessages.refused(
               "The driver could not send its reply of " + reply.length + " bytes: " + e));
+    }
+  }
+
+  private void leave(Predicate<String> decommissioned) {
+    try {
+      runs.leave(decommissioned);
+    } catch (RuntimeException e) {
+      LOG.debug("Whether executors are being decommissioned is not known", e);
     }
   }
 

@@ -48,6 +48,8 @@ public final class DriverStores {
               traffic,
               env.conf()::getAppId,
               context::killTaskAttempt,
+              executor ->
+                  context.taskScheduler().getExecutorDecommissionState(executor).isDefined(),
               new SchedulerTopology(context));
       RpcEndpointRef endpoint =
           env.rpcEnv()

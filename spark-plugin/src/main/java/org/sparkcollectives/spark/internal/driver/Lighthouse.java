@@ -10,7 +10,6 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.BiConsumer;
 import java.util.stream.Collectors;
 import org.apache.spark.SparkException;
 import org.slf4j.Logger;
@@ -45,10 +44,24 @@ final class Lighthouse {
 
   private record Question(QuorumRequest request, CompletableFuture<Quorum> answer) {}
 
+  /** What a lighthouse tells. It must not block. */
+  interface Listener {
+
+    /**
+     * Called when a quorum has been formed.
+     *
+     * @param lostAttempt whether the one before has lost an attempt of a step
+     */
+    void formed(Quorum quorum, boolean lostAttempt);
+
+    /** Called when the others go on without a replica that is to leave: its task may be killed. */
+    void released(long incarnation);
+  }
+
   private final int minReplicas;
   private final Store store;
   private final String group;
-  private final BiConsumer<Quorum, Boolean> listener;
+  private final Listener listener;
   private final CompletableFuture<SparkException> failure = new CompletableFuture<>();
 
   /** The replica that each incarnation is whose task runs. */
@@ -56,6 +69,9 @@ final class Lighthouse {
 
   /** Those that run, but do not respond. */
   private final Set<Long> unreachable = new HashSet<>();
+
+  /** Those that are to leave, as soon as another one has the state. */
+  private final Set<Long> leaving = new HashSet<>();
 
   private final Map<Long, Question> asked = new TreeMap<>();
   private Quorum quorum = new Quorum(0, List.of(), null);
@@ -71,10 +87,8 @@ final class Lighthouse {
    * @param minReplicas how many replicas a quorum needs
    * @param store the keys of the run
    * @param group the name of the group of its replicas
-   * @param listener told of each quorum that is formed, and whether the one before has lost an
-   *     attempt of a step; it must not block
    */
-  Lighthouse(int minReplicas, Store store, String group, BiConsumer<Quorum, Boolean> listener) {
+  Lighthouse(int minReplicas, Store store, String group, Listener listener) {
     this.minReplicas = minReplicas;
     this.store = store;
     this.group = group;
@@ -161,9 +175,50 @@ final class Lighthouse {
     decide();
   }
 
+  /**
+   * Records that a replica is to leave, because its executor will end. It takes part until the
+   * others can go on without it, and is released between two steps, so that none is lost.
+   */
+  synchronized void leave(long incarnation) {
+    if (running.containsKey(incarnation) && leaving.add(incarnation)) {
+      LOG.info(
+          "Replica {} of {} (task {}) is to leave: its executor is being decommissioned",
+          running.get(incarnation),
+          group,
+          incarnation);
+      callIfLeaving();
+      decide();
+    }
+  }
+
+  /** Has the members of the quorum ask after this step, if one is to leave and others may stay. */
+  private void callIfLeaving() {
+    if (quorum.members().size() > 1
+        && quorum.members().stream().anyMatch(each -> leaving.contains(each.incarnation()))) {
+      store.set(RunKeys.pending(quorum.id()), new byte[0]);
+    }
+  }
+
+  /** Releases those that are to leave and have asked, if another that has asked has the state. */
+  private void release() {
+    List<Long> released = asked.keySet().stream().filter(leaving::contains).toList();
+    Map<Long, Question> staying = new TreeMap<>(asked);
+    released.forEach(staying::remove);
+    if (released.isEmpty() || staying.isEmpty() || isStateLost(staying)) {
+      return;
+    }
+    for (long each : released) {
+      asked.remove(each).answer().cancel(false);
+      running.remove(each);
+      leaving.remove(each);
+      listener.released(each);
+    }
+  }
+
   private void lost(long incarnation, Failure how) {
     running.remove(incarnation);
     unreachable.remove(incarnation);
+    leaving.remove(incarnation);
     Question question = asked.remove(incarnation);
     if (question != null) {
       question.answer().cancel(false);
@@ -191,12 +246,13 @@ final class Lighthouse {
       answer(Quorum.OVER);
       return;
     }
-    boolean stateLost = isStateLost();
+    boolean stateLost = isStateLost(asked);
     if (isAwaited(stateLost)) {
       // Its members look at this between steps.
       store.set(RunKeys.pending(quorum.id()), new byte[0]);
       return;
     }
+    release();
     StateVersion checkpoint = null;
     if (stateLost) {
       checkpoint = newestCheckpoint();
@@ -240,16 +296,16 @@ final class Lighthouse {
         .anyMatch(each -> stateLost || !unreachable.contains(each));
   }
 
-  /** Returns whether there was a state that none of those that have asked has. */
-  private boolean isStateLost() {
+  /** Returns whether there was a state that none of these has. */
+  private boolean isStateLost(Map<Long, Question> these) {
     if (quorum.id() == 0
-        || asked.entrySet().stream().anyMatch(each -> has(each.getKey(), each.getValue()))) {
+        || these.entrySet().stream().anyMatch(each -> has(each.getKey(), each.getValue()))) {
       return false;
     }
     // A member without a state shows that its quorum has committed nothing.
     return quorum.checkpoint() != null
         || !quorum.newest().equals(StateVersion.NONE)
-        || asked.keySet().stream().noneMatch(each -> quorum.rank(each) >= 0);
+        || these.keySet().stream().noneMatch(each -> quorum.rank(each) >= 0);
   }
 
   /**
@@ -295,12 +351,13 @@ final class Lighthouse {
     boolean lostAttempt = broken;
     broken = false;
     unreachable.retainAll(running.keySet());
+    callIfLeaving();
     if (checkpoint != null) {
       LOG.warn("{} has lost all its replicas, and goes on from step {}", group, checkpoint.step());
     }
     if (!same) {
       LOG.info("{}: {}", group, describe(quorum));
-      listener.accept(quorum, lostAttempt);
+      listener.formed(quorum, lostAttempt);
     }
     answer(quorum);
   }

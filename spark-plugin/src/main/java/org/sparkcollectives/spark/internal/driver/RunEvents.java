@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.apache.spark.scheduler.SparkListenerEvent;
@@ -30,7 +31,6 @@ final class RunEvents {
 
   /** What is known of a run. */
   private static final class Run {
-    private final Map<Long, RunRequest> tasks = new ConcurrentHashMap<>();
     private int size;
     private long lost;
     private long healed;
@@ -39,6 +39,7 @@ final class RunEvents {
 
   private final LongSupplier millis;
   private final Consumer<String> warnings;
+  private final Function<Long, RunRequest> tasks;
   private final EventRate rate;
   private final Map<String, Run> runs = new ConcurrentHashMap<>();
   private final LongAdder quorums = new LongAdder();
@@ -51,10 +52,12 @@ final class RunEvents {
    *
    * @param millis the clock, since the epoch
    * @param warnings the log
+   * @param tasks returns the replica that an incarnation is
    */
-  RunEvents(LongSupplier millis, Consumer<String> warnings) {
+  RunEvents(LongSupplier millis, Consumer<String> warnings, Function<Long, RunRequest> tasks) {
     this.millis = millis;
     this.warnings = warnings;
+    this.tasks = tasks;
     this.rate = new EventRate(millis, QUORUMS_AT_ONCE, QUORUMS_IN_A_SECOND);
   }
 
@@ -75,13 +78,6 @@ final class RunEvents {
     return runs.values().stream().mapToInt(each -> each.size).sum();
   }
 
-  /** Records that the task of a replica has begun. */
-  void began(RunRequest replica) {
-    runs.computeIfAbsent(replica.run(), each -> new Run())
-        .tasks
-        .put(replica.incarnation(), replica);
-  }
-
   /**
    * Posts a quorum.
    *
@@ -97,7 +93,7 @@ final class RunEvents {
     lost.add(lostAttempt ? 1 : 0);
     healed.add(receivers.size());
     List<ReplicaPlace> places =
-        IntStream.range(0, run.size).mapToObj(rank -> place(run, quorum, rank, receivers)).toList();
+        IntStream.range(0, run.size).mapToObj(rank -> place(quorum, rank, receivers)).toList();
     warnIfTogether(id, run, places);
     if (rate.allows()) {
       bus.accept(
@@ -114,9 +110,9 @@ final class RunEvents {
     }
   }
 
-  private static ReplicaPlace place(Run run, Quorum quorum, int rank, List<Integer> receivers) {
+  private ReplicaPlace place(Quorum quorum, int rank, List<Integer> receivers) {
     Quorum.Member member = quorum.members().get(rank);
-    RunRequest task = run.tasks.get(member.incarnation());
+    RunRequest task = tasks.apply(member.incarnation());
     int source = receivers.contains(rank) ? quorum.source() : rank;
     return new ReplicaPlace(
         member.replica(),

@@ -5,6 +5,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.apache.spark.ExceptionFailure;
 import org.apache.spark.SparkException;
@@ -32,17 +33,24 @@ final class Runs {
   private final Supplier<String> application;
   private final AtomicLong last = new AtomicLong();
   private final Map<String, Lighthouse> lighthouses = new ConcurrentHashMap<>();
-  private final RunEvents events = new RunEvents(System::currentTimeMillis, LOG::warn);
+  private final StageTearDown.Kill kill;
+
+  /** The replicas whose tasks run, by incarnation. */
+  private final Map<Long, RunRequest> tasks = new ConcurrentHashMap<>();
+
+  private final RunEvents events = new RunEvents(System::currentTimeMillis, LOG::warn, tasks::get);
 
   /**
    * Creates the runs of an application, of which there are none yet.
    *
    * @param clients where replicas become clients of the store
    * @param application gives its id
+   * @param kill ends tasks whose executor is being decommissioned
    */
-  Runs(StoreClients clients, Supplier<String> application) {
+  Runs(StoreClients clients, Supplier<String> application, StageTearDown.Kill kill) {
     this.clients = clients;
     this.application = application;
+    this.kill = kill;
   }
 
   /** Begins a run, and returns its id, which no other run of the application has. */
@@ -55,14 +63,40 @@ final class Runs {
             minReplicas,
             clients.store(RunKeys.prefix(run)),
             RunKeys.replicas(application.get(), run),
-            (quorum, lostAttempt) -> events.formed(run, quorum, lostAttempt)));
+            listener(run)));
     return run;
+  }
+
+  private Lighthouse.Listener listener(String run) {
+    return new Lighthouse.Listener() {
+      @Override
+      public void formed(Quorum quorum, boolean lostAttempt) {
+        events.formed(run, quorum, lostAttempt);
+      }
+
+      @Override
+      public void released(long incarnation) {
+        // Spark starts the task elsewhere, and does not count a kill as a failure.
+        kill.kill(incarnation, true, "its executor is being decommissioned");
+      }
+    };
+  }
+
+  /** Lets replicas leave whose executors are being decommissioned. */
+  void leave(Predicate<String> decommissioned) {
+    tasks.forEach(
+        (incarnation, replica) -> {
+          Lighthouse lighthouse = lighthouses.get(replica.run());
+          if (lighthouse != null && decommissioned.test(replica.executor())) {
+            lighthouse.leave(incarnation);
+          }
+        });
   }
 
   /** Makes a replica a client of its run, see {@link StoreClients#openRun}. */
   void open(UUID id, RunRequest replica, RpcAddress sender) {
     clients.openRun(id, replica, sender);
-    events.began(replica);
+    tasks.put(replica.incarnation(), replica);
     lighthouse(replica.run()).began(replica.replica(), replica.incarnation());
   }
 
@@ -88,11 +122,13 @@ final class Runs {
   /** Records that a task has returned, see {@link Lighthouse#returned}. */
   void returned(long task) {
     lighthouses.values().forEach(each -> each.returned(task));
+    tasks.remove(task);
   }
 
   /** Records that a task has failed, see {@link Lighthouse#failed}. */
   void failed(long task, Failure failure, SparkException cause) {
     lighthouses.values().forEach(each -> each.failed(task, failure, cause));
+    tasks.remove(task);
   }
 
   /** Returns whether another attempt would throw the same again. What the store throws passes. */

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.codahale.metrics.MetricRegistry;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.apache.spark.scheduler.SparkListenerEvent;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -22,9 +24,10 @@ class RunEventsTest {
 
   private final List<SparkListenerEvent> posted = new ArrayList<>();
   private final List<String> warnings = new ArrayList<>();
+  private final Map<Long, RunRequest> tasks = new HashMap<>();
   private final MetricRegistry metrics = new MetricRegistry();
   private long now = 1000;
-  private final RunEvents events = new RunEvents(() -> now, warnings::add);
+  private final RunEvents events = new RunEvents(() -> now, warnings::add, tasks::get);
 
   @BeforeEach
   void listen() {
@@ -39,7 +42,8 @@ class RunEventsTest {
   }
 
   private void began(int replica, long task, String executor) {
-    events.began(
+    tasks.put(
+        task,
         new RunRequest("1", replica, new StageAttempt(3, 0), task, "host-" + executor, executor));
   }
 

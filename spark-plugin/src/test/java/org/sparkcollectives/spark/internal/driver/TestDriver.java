@@ -4,7 +4,9 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
@@ -27,6 +29,7 @@ final class TestDriver implements AutoCloseable {
   static final int IN_FLIGHT = 1 << 20;
 
   private final MemoryBlocks blocks = new MemoryBlocks();
+  private final Set<String> decommissioned = ConcurrentHashMap.newKeySet();
   private final Queue<Long> killed = new ConcurrentLinkedQueue<>();
   private final AtomicLong sent = new AtomicLong();
   private final AtomicLong mostOnTheWay = new AtomicLong();
@@ -41,6 +44,7 @@ final class TestDriver implements AutoCloseable {
             new DriverStore.Traffic(CHUNK, IN_FLIGHT),
             () -> "app",
             (task, interrupt, reason) -> killed.add(task),
+            decommissioned::contains,
             hosts -> hosts.stream().map(host -> "/rack-of-" + host).toList());
   }
 
@@ -50,6 +54,11 @@ final class TestDriver implements AutoCloseable {
 
   MemoryBlocks blocks() {
     return blocks;
+  }
+
+  /** Announces the end of an executor. */
+  void decommission(String executor) {
+    decommissioned.add(executor);
   }
 
   /** Lets the next reply fail while it is sent. */
