@@ -29,10 +29,10 @@ import org.sparkcollectives.store.StoreException;
  *
  * <p>A replica asks when it has begun, when its group has failed, and when it knows that another
  * one waits. All that have asked get a quorum once each member of the quorum before has asked, has
- * died, or does not respond. Deaths come from Spark, which knows them, and not from heartbeats;
- * what does not respond is known from the members that wait for it, and counts again when it asks.
- * As there is one lighthouse, and it is where the store is that refuses whom it has given up, no
- * majority is needed.
+ * died, or does not respond; the first one also waits for all that have begun by then. Deaths come
+ * from Spark, which knows them, and not from heartbeats; what does not respond is known from the
+ * members that wait for it, and counts again when it asks. As there is one lighthouse, and it is
+ * where the store is that refuses whom it has given up, no majority is needed.
  *
  * <p>If none that has asked has the newest state, the quorum begins with the last checkpoint, or
  * with the state of a replica that was left behind if that is newer; without either the run fails.
@@ -290,6 +290,9 @@ final class Lighthouse {
    * it may have the state that all others lack.
    */
   private boolean isAwaited(boolean stateLost) {
+    if (quorum.id() == 0) {
+      return !asked.keySet().containsAll(running.keySet());
+    }
     return quorum.members().stream()
         .map(Quorum.Member::incarnation)
         .filter(each -> running.containsKey(each) && !asked.containsKey(each))

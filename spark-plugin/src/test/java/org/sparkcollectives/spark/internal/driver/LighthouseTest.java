@@ -99,6 +99,20 @@ class LighthouseTest {
   }
 
   @Test
+  void theFirstQuorumWaitsForThoseThatHaveBegunUnlessTheyDie() {
+    lighthouse.began(2, 12);
+    lighthouse.began(3, 13);
+    CompletableFuture<Quorum> first = begins(10);
+    begins(11);
+    assertThat(first).isNotDone();
+    asks(12, NONE);
+    assertThat(first).isNotDone();
+    dies(13);
+    assertThat(members(first)).containsExactly(10L, 11L, 12L);
+    assertThat(store.listKeys()).isEmpty();
+  }
+
+  @Test
   void whoComesLaterWaitsUntilTheMembersAsk() {
     begins(10);
     begins(11);
