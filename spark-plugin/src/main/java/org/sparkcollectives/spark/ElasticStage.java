@@ -9,10 +9,12 @@ import org.apache.spark.SparkException;
 import org.apache.spark.api.java.JavaFutureAction;
 import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.rdd.RDD;
+import org.sparkcollectives.spark.elastic.LostRows;
 import org.sparkcollectives.spark.elastic.Replica;
 import org.sparkcollectives.spark.elastic.ReplicaFunction;
 import org.sparkcollectives.spark.internal.driver.ElasticRun;
 import org.sparkcollectives.spark.internal.driver.RetryPreflight;
+import org.sparkcollectives.spark.internal.elastic.ReplicaRdd;
 import org.sparkcollectives.spark.internal.elastic.ReplicaTask;
 import scala.reflect.ClassTag;
 import scala.reflect.ClassTag$;
@@ -47,9 +49,10 @@ import scala.reflect.ClassTag$;
  *             });
  * }</pre>
  *
- * <p><b>What is lost</b>: the rows of a replica do not count while it is away. All replicas have
- * the same bits after any failures; they are those of a run without failures if the same replicas
- * took each step and sums do not depend on the order of additions.
+ * <p><b>What is lost</b>: the rows of a replica do not count while it is away, unless {@link
+ * #withLostRows} says otherwise. All replicas have the same bits after any failures. They are those
+ * of a run without failures if no rows are lost, and sums do not depend on the order of additions,
+ * as those of {@link Replica#sumOverPartitions}.
  *
  * <p><b>When the run fails.</b> If the function throws, the run fails at once: a program throws the
  * same exception again. If all replicas that have the newest state are lost, it goes on from the
@@ -71,11 +74,13 @@ public final class ElasticStage<T> {
   private final RDD<T> rdd;
   private final int minReplicas;
   private final int checkpointInterval;
+  private final LostRows lostRows;
 
-  private ElasticStage(RDD<T> rdd, int minReplicas, int checkpointInterval) {
+  private ElasticStage(RDD<T> rdd, int minReplicas, int checkpointInterval, LostRows lostRows) {
     this.rdd = rdd;
     this.minReplicas = minReplicas;
     this.checkpointInterval = checkpointInterval;
+    this.lostRows = lostRows;
   }
 
   /** Creates a stage with one replica for each partition of {@code rdd}. */
@@ -85,12 +90,13 @@ public final class ElasticStage<T> {
 
   /** Creates a stage with one replica for each partition of {@code rdd}, a Scala RDD. */
   public static <T> ElasticStage<T> of(RDD<T> rdd) {
-    return new ElasticStage<>(Objects.requireNonNull(rdd, "rdd"), 1, 0);
+    return new ElasticStage<>(Objects.requireNonNull(rdd, "rdd"), 1, 0, LostRows.DROP);
   }
 
   /**
    * Returns this stage with a least number of replicas for each step; 1 by default. While there are
-   * fewer, at the beginning or after losses, the others wait for Spark to start more.
+   * fewer, at the beginning or after losses, the others wait for Spark to start more. With {@link
+   * LostRows#WAIT} a step needs all, whatever this number is.
    *
    * @throws IllegalArgumentException if it is not from 1 to the number of partitions
    */
@@ -102,7 +108,7 @@ public final class ElasticStage<T> {
               + " replicas, the number of partitions, not "
               + replicas);
     }
-    return new ElasticStage<>(rdd, replicas, checkpointInterval);
+    return new ElasticStage<>(rdd, replicas, checkpointInterval, lostRows);
   }
 
   /**
@@ -117,7 +123,46 @@ public final class ElasticStage<T> {
       throw new IllegalArgumentException(
           "A checkpoint is kept after 1 step or more, not after " + steps);
     }
-    return new ElasticStage<>(rdd, minReplicas, steps);
+    return new ElasticStage<>(rdd, minReplicas, steps, lostRows);
+  }
+
+  /**
+   * Returns this stage with another answer to the question what becomes of the rows of replicas
+   * that are away; {@link LostRows#DROP} by default.
+   *
+   * <p>With {@link LostRows#TAKE_OVER} the function reads the rows of {@link Replica#partitions} in
+   * each step:
+   *
+   * <pre>{@code
+   * (replica, rows) -> {
+   *   Map<Integer, Points> points = new TreeMap<>();
+   *   replica.state("weights", Tensor.of(weights));
+   *   while (replica.startQuorum() < 100) {
+   *     points.keySet().retainAll(replica.partitions());
+   *     List<double[]> gradients = new ArrayList<>();
+   *     for (int each : replica.partitions()) {
+   *       gradients.add(
+   *           points
+   *               .computeIfAbsent(each, number -> new Points(rows.ofPartition(number)))
+   *               .gradient(weights));
+   *     }
+   *     double[] sum = replica.sumOverPartitions(gradients);
+   *     if (replica.shouldCommit()) {
+   *       descend(weights, sum);
+   *     }
+   *   }
+   *   return weights;
+   * }
+   * }</pre>
+   *
+   * <p>The RDD should be persisted: a partition that is not in Spark's cache is computed again by
+   * whoever takes it over. It must give the same rows in the same order each time, for the bits to
+   * be those of an undisturbed run. The list of all its partitions travels to each executor; that
+   * of {@code parallelize} has the rows in it.
+   */
+  public ElasticStage<T> withLostRows(LostRows answer) {
+    return new ElasticStage<>(
+        rdd, minReplicas, checkpointInterval, Objects.requireNonNull(answer, "answer"));
   }
 
   /**
@@ -140,12 +185,10 @@ public final class ElasticStage<T> {
     }
     RetryPreflight.check(rdd);
     SparkCollectives.install(rdd.sparkContext());
-    ClassTag<T> any = ClassTag$.MODULE$.apply(Object.class);
-    try (ElasticRun run = ElasticRun.begin(SparkEnv.get(), minReplicas)) {
+    int least = lostRows == LostRows.WAIT ? replicas : minReplicas;
+    try (ElasticRun run = ElasticRun.begin(SparkEnv.get(), least)) {
       JavaFutureAction<List<R>> job =
-          JavaRDD.fromRDD(rdd, any)
-              .mapPartitions(
-                  new ReplicaTask<T, R>(function, run.id(), replicas, checkpointInterval))
+          tasks(new ReplicaTask<>(function, run.id(), replicas, checkpointInterval, lostRows))
               .collectAsync();
       run.failure().thenAccept(reason -> job.cancel(true));
       return await(job, run).get(0);
@@ -154,6 +197,13 @@ public final class ElasticStage<T> {
     } catch (Exception e) {
       throw ElasticStage.<RuntimeException>unchecked(e);
     }
+  }
+
+  private <R> JavaRDD<R> tasks(ReplicaTask<T, R> task) {
+    ClassTag<R> any = ClassTag$.MODULE$.apply(Object.class);
+    return lostRows == LostRows.TAKE_OVER
+        ? JavaRDD.fromRDD(new ReplicaRdd<>(rdd, task), any)
+        : rdd.toJavaRDD().mapPartitions(task);
   }
 
   private static <R> List<R> await(JavaFutureAction<List<R>> job, ElasticRun run) throws Exception {

@@ -1,5 +1,8 @@
 package org.sparkcollectives.spark.elastic;
 
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 
@@ -47,6 +50,19 @@ public interface Replica {
   void state(String name, Tensor... tensors);
 
   /**
+   * Registers a part of the state that is no tensor, or changes its size: one function writes it to
+   * bytes, the other reads it from those of another replica, or of a checkpoint. Both are called in
+   * {@link #startQuorum}. What they throw fails the run.
+   *
+   * @param name tells it from others; the same on all replicas
+   * @param save returns this replica's part of the state
+   * @param load replaces it
+   * @throws IllegalArgumentException if the name is taken
+   * @throws IllegalStateException after the first {@link #startQuorum}
+   */
+  void state(String name, Supplier<byte[]> save, Consumer<byte[]> load);
+
+  /**
    * Begins a step. Returns at once while the quorum does not change. Otherwise blocks until the
    * driver has decided the next one, the replicas have connected, and those that are behind have
    * received the state, which may have changed when this returns. A quorum waits for its {@code
@@ -77,6 +93,36 @@ public interface Replica {
 
   /** Returns the number of the quorum; it grows whenever the participants change, or one fails. */
   long quorumId();
+
+  /**
+   * Returns the partitions of the rows that this replica has in this step, ascending. All replicas
+   * agree on them, without asking anybody; they change with the quorum only.
+   *
+   * <p>It is the replica's own partition, {@link #replicaId}. With {@link LostRows#TAKE_OVER} it
+   * has some of the partitions of replicas that are away, too: as many as others or one less or
+   * more, and of each partition exactly one replica has it. A change of the quorum moves few
+   * others.
+   *
+   * @throws IllegalStateException before the first {@link #startQuorum}
+   */
+  List<Integer> partitions();
+
+  /**
+   * Adds up arrays of all partitions, element by element in the order of the partitions, whichever
+   * replicas have them. So with {@link LostRows#TAKE_OVER} and {@link LostRows#WAIT} the sum has
+   * the bits of an undisturbed run, which {@link #allReduce} does not promise. Blocks until it is
+   * done; sends about twice as much as an all-reduce of the arrays.
+   *
+   * <p>When a replica is lost, it does as {@link #allReduce}: the array returned then has undefined
+   * contents.
+   *
+   * @param own one array for each of {@link #partitions}, in their order, of the same length on all
+   *     replicas; only read
+   * @return a new array, the same on all replicas
+   * @throws IllegalArgumentException if there is another number of arrays, or they differ in length
+   * @throws IllegalStateException outside a step
+   */
+  double[] sumOverPartitions(List<double[]> own);
 
   /**
    * Reduces a tensor over the participants, in place. Blocks until it is done.

@@ -1,7 +1,6 @@
 package org.sparkcollectives.spark.elastic;
 
 import java.io.Serializable;
-import java.util.Iterator;
 
 /**
  * Trains one replica, as one task.
@@ -19,8 +18,8 @@ public interface ReplicaFunction<T, R> extends Serializable {
    * <p>What it throws fails the run. It must let {@link RunOverException} pass.
    *
    * @param replica this one
-   * @param rows of this replica's partition
+   * @param rows of this replica's partition, and those that it takes over
    * @return what all replicas return alike, such as the model
    */
-  R call(Replica replica, Iterator<T> rows) throws Exception;
+  R call(Replica replica, ReplicaRows<T> rows) throws Exception;
 }

@@ -11,6 +11,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveException;
@@ -19,9 +21,11 @@ import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.PeerFailedException;
+import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReconfigurableGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.spark.elastic.LostRows;
 import org.sparkcollectives.spark.elastic.Replica;
 import org.sparkcollectives.spark.elastic.RunOverException;
 import org.sparkcollectives.spark.internal.executor.DriverStoreClient;
@@ -64,12 +68,14 @@ public final class QuorumReplica implements Replica {
   private final RunRequest self;
   private final ReconfigurableGroup group;
   private final DriverStoreClient store;
+  private final PartitionAssignment assignment;
   private final int checkpointInterval;
   private final BooleanSupplier killed;
   private final HealingState state = new HealingState();
   private final Set<Long> unreachable = new LinkedHashSet<>();
   private Quorum quorum = Quorum.OVER;
   private int rank;
+  private List<List<Integer>> owned = List.of();
   private StateVersion version = StateVersion.NONE;
   private StateVersion kept = StateVersion.NONE;
   private CompletableFuture<byte[]> pending = new CompletableFuture<>();
@@ -83,6 +89,8 @@ public final class QuorumReplica implements Replica {
    *
    * @param group which it forms with the others
    * @param store the keys of the run
+   * @param lostRows what becomes of the partitions of replicas that are away
+   * @param replicas how many there may be, one for each partition
    * @param checkpointInterval after how many steps a checkpoint is kept; 0 for none
    * @param killed whether the task must end
    */
@@ -90,11 +98,14 @@ public final class QuorumReplica implements Replica {
       RunRequest self,
       ReconfigurableGroup group,
       DriverStoreClient store,
+      LostRows lostRows,
+      int replicas,
       int checkpointInterval,
       BooleanSupplier killed) {
     this.self = self;
     this.group = group;
     this.store = store;
+    this.assignment = new PartitionAssignment(lostRows, replicas);
     this.checkpointInterval = checkpointInterval;
     this.killed = killed;
   }
@@ -106,12 +117,22 @@ public final class QuorumReplica implements Replica {
 
   @Override
   public void state(String name, Tensor... tensors) {
+    requireNotBegun(name);
+    state.add(name, tensors);
+  }
+
+  @Override
+  public void state(String name, Supplier<byte[]> save, Consumer<byte[]> load) {
+    requireNotBegun(name);
+    state.add(name, save, load);
+  }
+
+  private void requireNotBegun(String name) {
     Objects.requireNonNull(name, "name");
     if (quorumId() > 0) {
       throw new IllegalStateException(
           "State \"" + name + "\" must be registered before the first startQuorum()");
     }
-    state.add(name, tensors);
   }
 
   @Override
@@ -153,16 +174,49 @@ public final class QuorumReplica implements Replica {
   }
 
   @Override
+  public List<Integer> partitions() {
+    if (owned.isEmpty()) {
+      throw new IllegalStateException(
+          "Which partitions replica " + replicaId() + " has is known from startQuorum() on");
+    }
+    return owned.get(rank);
+  }
+
+  @Override
+  public double[] sumOverPartitions(List<double[]> own) {
+    requireStep("sumOverPartitions");
+    int length = PartitionSum.length(replicaId(), partitions(), own);
+    double[][] sum = {new double[length]};
+    exchange(participants -> sum[0] = PartitionSum.of(participants, owned, own));
+    return sum[0];
+  }
+
+  @Override
   public void allReduce(Tensor tensor, ReduceOp op) {
     requireStep("allReduce");
-    if (failure != null) {
-      return;
+    exchange(participants -> participants.allReduce(tensor, op).await());
+  }
+
+  /**
+   * Runs collectives of the participants, and does not throw when one is lost, see {@link
+   * #allReduce}.
+   *
+   * @return false if they were not all done: the step will not be committed
+   */
+  public boolean exchange(Consumer<ProcessGroup> collectives) {
+    if (failure == null) {
+      try {
+        collectives.accept(group);
+      } catch (CollectiveException e) {
+        failed(e, quorum);
+      }
     }
-    try {
-      group.allReduce(tensor, op).await();
-    } catch (CollectiveException e) {
-      failed(e, quorum);
-    }
+    return !isLost();
+  }
+
+  /** Returns whether it is known already that the step will not be committed. */
+  public boolean isLost() {
+    return failure != null;
   }
 
   @Override
@@ -241,6 +295,7 @@ public final class QuorumReplica implements Replica {
       }
       quorum = next;
       rank = next.rank(self.incarnation());
+      owned = assignment.of(next.members().stream().map(Quorum.Member::replica).toList());
       heal();
       asks = false;
     } catch (CollectiveException | StoreConnectionException | StoreTimeoutException e) {
@@ -274,12 +329,12 @@ public final class QuorumReplica implements Replica {
       state.send(group, receivers);
     } else if (receivers.contains(rank)) {
       version = StateVersion.NONE;
-      state.receive(group, source);
+      long bytes = state.receive(group, source);
       LOG.info(
           "{} got the state of step {}, {} bytes, from replica {}",
           self,
           quorum.healed().step(),
-          state.bytes(),
+          bytes,
           quorum.members().get(source).replica());
     }
     version = quorum.healed();

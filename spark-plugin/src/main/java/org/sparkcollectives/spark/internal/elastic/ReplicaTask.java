@@ -7,7 +7,9 @@ import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.function.FlatMapFunction;
 import org.sparkcollectives.ReconfigurableGroup;
 import org.sparkcollectives.spark.config.SparkSettings;
+import org.sparkcollectives.spark.elastic.LostRows;
 import org.sparkcollectives.spark.elastic.ReplicaFunction;
+import org.sparkcollectives.spark.elastic.ReplicaRows;
 import org.sparkcollectives.spark.elastic.RunOverException;
 import org.sparkcollectives.spark.internal.executor.DriverStoreClient;
 import org.sparkcollectives.spark.internal.executor.TaskWorlds;
@@ -21,9 +23,14 @@ import org.sparkcollectives.store.StoreConfiguration;
  * @param run identifies the run
  * @param replicas how many replicas there may be
  * @param checkpointInterval after how many steps a checkpoint is kept; 0 for none
+ * @param lostRows what becomes of the rows of replicas that are away
  */
 public record ReplicaTask<T, R>(
-    ReplicaFunction<T, R> function, String run, int replicas, int checkpointInterval)
+    ReplicaFunction<T, R> function,
+    String run,
+    int replicas,
+    int checkpointInterval,
+    LostRows lostRows)
     implements FlatMapFunction<Iterator<T>, R> {
 
   @Override
@@ -47,9 +54,11 @@ public record ReplicaTask<T, R>(
     }
     ReconfigurableGroup group = TaskWorlds.ofReplica(task, self, replicas, store);
     QuorumReplica replica =
-        new QuorumReplica(self, group, store, checkpointInterval, task::isInterrupted);
+        new QuorumReplica(
+            self, group, store, lostRows, replicas, checkpointInterval, task::isInterrupted);
+    ReplicaRows<T> own = rows instanceof ReplicaRows<T> any ? any : new OwnRows<>(rows);
     try {
-      return Collections.singletonList(function.call(replica, rows)).iterator();
+      return Collections.singletonList(function.call(replica, own)).iterator();
     } catch (RunOverException e) {
       return Collections.emptyIterator();
     }

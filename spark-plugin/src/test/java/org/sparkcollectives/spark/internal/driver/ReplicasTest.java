@@ -3,6 +3,7 @@ package org.sparkcollectives.spark.internal.driver;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -12,6 +13,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -20,6 +23,7 @@ import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ReconfigurableGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.spark.elastic.LostRows;
 import org.sparkcollectives.spark.elastic.Replica;
 import org.sparkcollectives.spark.elastic.RunOverException;
 import org.sparkcollectives.spark.internal.elastic.QuorumReplica;
@@ -118,7 +122,9 @@ class ReplicasTest {
               new Host(store, self.incarnation()),
               store::close);
       groups.add(group);
-      replica = new QuorumReplica(self, group, store, checkpointInterval, () -> false);
+      replica =
+          new QuorumReplica(
+              self, group, store, LostRows.TAKE_OVER, REPLICAS, checkpointInterval, () -> false);
       replica.state("weights", Tensor.of(weights));
       replica.state("history", Tensor.of(history));
     }
@@ -137,6 +143,22 @@ class ReplicasTest {
           return;
         }
       } while (true);
+    }
+
+    /** Adds up a number of each partition, and how many there are, until all replicas are there. */
+    double[] sumsUntilAllAreThere() {
+      while (true) {
+        replica.startQuorum();
+        double[] sum =
+            replica.sumOverPartitions(
+                replica.partitions().stream().map(each -> new double[] {1 << each, 1}).toList());
+        if (replica.shouldCommit()) {
+          assertThat(sum).containsExactly(0b111, 3);
+          if (replica.numParticipants() == REPLICAS) {
+            return sum;
+          }
+        }
+      }
     }
 
     void until(long steps) {
@@ -273,6 +295,65 @@ class ReplicasTest {
     Threads.result(trains(replacement, 10));
     Threads.result(trained);
     assertSameState(List.of(survivor, replacement));
+  }
+
+  @Test
+  void whatFunctionsHaveWrittenHealsAndIsRestored() throws Exception {
+    AtomicReference<String> first = new AtomicReference<>("of the first");
+    AtomicReference<String> second = new AtomicReference<>("");
+    AtomicReference<String> restored = new AtomicReference<>("");
+    List<Task> lost = List.of(written(0, first), written(1, second));
+    List<Future<Task>> trained = List.of(trains(lost.get(0), 5), trains(lost.get(1), 5));
+    for (Future<Task> each : trained) {
+      Threads.result(each);
+    }
+    assertThat(second.get()).isEqualTo("of the first");
+    first.set("after five steps");
+    Future<Long> kept = threads.start(lost.get(1).replica::startQuorum);
+    lost.get(0).replica.startQuorum();
+    Threads.result(kept);
+    lost.forEach(Task::dies);
+    Task next = written(0, restored);
+    Future<Long> other = threads.start(written(1, new AtomicReference<>("")).replica::startQuorum);
+    assertThat(next.replica.startQuorum()).isEqualTo(5);
+    assertThat(restored.get()).isEqualTo("after five steps");
+    assertThat(Threads.result(other)).isEqualTo(5);
+  }
+
+  private Task written(int number, AtomicReference<String> text) {
+    Task task = new Task(number, 5);
+    task.replica.state(
+        "text",
+        () -> text.get().getBytes(StandardCharsets.UTF_8),
+        bytes -> text.set(new String(bytes, StandardCharsets.UTF_8)));
+    return task;
+  }
+
+  @Test
+  void aLostReplicasPartitionIsTakenOverAndGivenBack() throws Exception {
+    Task survivor = new Task(0);
+    Task lost = new Task(1);
+    assertThatThrownBy(survivor.replica::partitions).hasMessageContaining("from startQuorum() on");
+    Future<Task> stepped = trains(lost, 1);
+    survivor.step();
+    Threads.result(stepped);
+    List<Integer> all = new ArrayList<>(survivor.replica.partitions());
+    all.addAll(lost.replica.partitions());
+    assertThat(all).containsExactlyInAnyOrder(0, 1, 2);
+    assertThatThrownBy(() -> survivor.replica.sumOverPartitions(List.of(new double[1])))
+        .hasMessageContaining("startQuorum() must begin a step before sumOverPartitions()");
+    lost.dies();
+    Task replacement = new Task(1);
+    Task third = new Task(2);
+    List<Future<double[]>> sums =
+        Stream.of(survivor, replacement, third)
+            .map(task -> threads.start(task::sumsUntilAllAreThere))
+            .toList();
+    for (Future<double[]> each : sums) {
+      Threads.result(each);
+    }
+    assertThat(survivor.replica.partitions()).containsExactly(0);
+    assertThat(replacement.replica.partitions()).containsExactly(1);
   }
 
   @Test
