@@ -9,6 +9,11 @@ import org.apache.spark.api.java.JavaRDD;
 import org.apache.spark.rdd.RDD;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.spark.elastic.LostRows;
+import org.sparkcollectives.spark.elastic.Replica;
+import org.sparkcollectives.spark.elastic.ReplicaRows;
+import org.sparkcollectives.spark.internal.elastic.QuorumReplica;
+import org.sparkcollectives.spark.internal.iteration.ElasticLoop;
 import org.sparkcollectives.spark.internal.iteration.IterationFunctions;
 import org.sparkcollectives.spark.internal.iteration.IterationLoop;
 import org.sparkcollectives.spark.internal.iteration.JavaBytes;
@@ -61,6 +66,9 @@ import org.sparkcollectives.spark.iteration.StopCondition;
  * again: from the beginning, or, with {@link #withCheckpointInterval}, from the last state that was
  * kept.
  *
+ * <p>With {@link #withElasticity} it is an elastic stage instead of a barrier stage: when an
+ * executor is lost, the other ranks take over its rows and repeat the iteration.
+ *
  * <p>Immutable: each {@code with} method returns another stage.
  *
  * @param <T> the type of the rows
@@ -69,7 +77,11 @@ import org.sparkcollectives.spark.iteration.StopCondition;
  */
 public final class IterativeStage<T, S, D> {
 
+  private final RDD<T> rdd;
+
+  /** Null if it is an elastic stage. */
   private final BarrierStage<T> stage;
+
   private final S initial;
   private final RowLoader<T, D> loader;
   private final StopCondition<S> stop;
@@ -77,12 +89,14 @@ public final class IterativeStage<T, S, D> {
   private final int checkpointInterval;
 
   private IterativeStage(
+      RDD<T> rdd,
       BarrierStage<T> stage,
       S initial,
       RowLoader<T, D> loader,
       StopCondition<S> stop,
       LossFunction<S> loss,
       int checkpointInterval) {
+    this.rdd = rdd;
     this.stage = stage;
     this.initial = initial;
     this.loader = loader;
@@ -109,7 +123,8 @@ public final class IterativeStage<T, S, D> {
    */
   public static <T, S> IterativeStage<T, S, List<T>> of(RDD<T> rdd, S initial) {
     Objects.requireNonNull(initial, "initial");
-    return new IterativeStage<>(BarrierStage.of(rdd), initial, IterativeStage::list, null, null, 0);
+    return new IterativeStage<>(
+        rdd, BarrierStage.of(rdd), initial, IterativeStage::list, null, null, 0);
   }
 
   private static <T> List<T> list(Iterator<T> rows) {
@@ -124,13 +139,13 @@ public final class IterativeStage<T, S, D> {
    */
   public <E> IterativeStage<T, S, E> withLoader(RowLoader<T, E> rowLoader) {
     Objects.requireNonNull(rowLoader, "rowLoader");
-    return new IterativeStage<>(stage, initial, rowLoader, stop, loss, checkpointInterval);
+    return new IterativeStage<>(rdd, stage, initial, rowLoader, stop, loss, checkpointInterval);
   }
 
   /** Returns this stage with a condition that ends it before the last iteration. */
   public IterativeStage<T, S, D> withStopCondition(StopCondition<S> condition) {
     Objects.requireNonNull(condition, "condition");
-    return new IterativeStage<>(stage, initial, loader, condition, loss, checkpointInterval);
+    return new IterativeStage<>(rdd, stage, initial, loader, condition, loss, checkpointInterval);
   }
 
   /**
@@ -139,7 +154,7 @@ public final class IterativeStage<T, S, D> {
    */
   public IterativeStage<T, S, D> withLoss(LossFunction<S> function) {
     Objects.requireNonNull(function, "function");
-    return new IterativeStage<>(stage, initial, loader, stop, function, checkpointInterval);
+    return new IterativeStage<>(rdd, stage, initial, loader, stop, function, checkpointInterval);
   }
 
   /**
@@ -155,7 +170,7 @@ public final class IterativeStage<T, S, D> {
       throw new IllegalArgumentException(
           "A checkpoint is kept after 1 iteration or more, not after " + iterations);
     }
-    return new IterativeStage<>(stage, initial, loader, stop, loss, iterations);
+    return new IterativeStage<>(rdd, stage, initial, loader, stop, loss, iterations);
   }
 
   /**
@@ -164,7 +179,7 @@ public final class IterativeStage<T, S, D> {
    * iteration.
    */
   public IterativeStage<T, S, D> withOptions(GroupOptions world) {
-    return with(stage.withOptions(world));
+    return with(barrier().withOptions(world));
   }
 
   /**
@@ -172,7 +187,7 @@ public final class IterativeStage<T, S, D> {
    * BarrierStage#withStageRetry}.
    */
   public IterativeStage<T, S, D> withStageRetry() {
-    return with(stage.withStageRetry());
+    return with(barrier().withStageRetry());
   }
 
   /**
@@ -182,11 +197,44 @@ public final class IterativeStage<T, S, D> {
    * @param most the most resubmissions; 0, the default, for none
    */
   public IterativeStage<T, S, D> withResubmissions(int most) {
-    return with(stage.withResubmissions(most));
+    return with(barrier().withResubmissions(most));
+  }
+
+  private BarrierStage<T> barrier() {
+    if (stage == null) {
+      throw new IllegalStateException(
+          "withElasticity() makes this an elastic stage; withOptions, withStageRetry and"
+              + " withResubmissions are for barrier stages");
+    }
+    return stage;
   }
 
   private IterativeStage<T, S, D> with(BarrierStage<T> other) {
-    return new IterativeStage<>(other, initial, loader, stop, loss, checkpointInterval);
+    return new IterativeStage<>(rdd, other, initial, loader, stop, loss, checkpointInterval);
+  }
+
+  /**
+   * Returns this stage as an {@link ElasticStage}, with the same result: to the bit, whatever
+   * executors are lost. When one is, the others take over its partitions and repeat the iteration;
+   * Spark starts the lost task again, alone, and it gets its partition back. So slots for all
+   * partitions at once are not needed, and dynamic allocation is allowed.
+   *
+   * <ul>
+   *   <li>The RDD should be persisted, as a partition that is taken over is read again; see {@link
+   *       org.sparkcollectives.spark.elastic.LostRows#TAKE_OVER}. Executors need the memory for it.
+   *   <li>The application needs the settings of an {@link ElasticStage}.
+   *   <li>Functions are called again for an iteration that is repeated, and the loader for a
+   *       partition that is taken over. A change that a contribution makes to its data must not
+   *       change its numbers.
+   *   <li>If all executors are lost at once, {@link #run} fails, unless there is a checkpoint
+   *       ({@link #withCheckpointInterval}).
+   *   <li>{@link #withOptions}, {@link #withStageRetry} and {@link #withResubmissions} are for
+   *       barrier stages: what they said before is dropped, and later they throw {@link
+   *       IllegalStateException}.
+   * </ul>
+   */
+  public IterativeStage<T, S, D> withElasticity() {
+    return new IterativeStage<>(rdd, null, initial, loader, stop, loss, checkpointInterval);
   }
 
   /**
@@ -205,14 +253,22 @@ public final class IterativeStage<T, S, D> {
     if (maxIterations < 1) {
       throw new IllegalArgumentException("There must be 1 iteration or more, not " + maxIterations);
     }
-    List<byte[]> results =
-        stage.collect(
-            new Program<>(
-                initial,
-                loader,
-                new IterationFunctions<>(contribution, update, stop, loss),
-                maxIterations,
-                checkpointInterval));
+    Program<T, S, D> program =
+        new Program<>(
+            initial,
+            loader,
+            new IterationFunctions<>(contribution, update, stop, loss),
+            maxIterations,
+            checkpointInterval);
+    if (stage == null) {
+      ElasticStage<T> replicas = ElasticStage.of(rdd).withLostRows(LostRows.TAKE_OVER);
+      int partitions = rdd.getNumPartitions();
+      byte[] result =
+          (checkpointInterval > 0 ? replicas.withCheckpointInterval(checkpointInterval) : replicas)
+              .run((replica, rows) -> program.iterate(replica, rows, partitions));
+      return JavaBytes.read(result);
+    }
+    List<byte[]> results = stage.collect(program);
     if (results.isEmpty()) {
       throw new IllegalArgumentException("The RDD has no partitions, so there are no ranks");
     }
@@ -236,6 +292,14 @@ public final class IterativeStage<T, S, D> {
               .map(JavaBytes::of)
               .stream()
               .iterator();
+    }
+
+    /** The function of each replica, in an elastic stage. */
+    byte[] iterate(Replica replica, ReplicaRows<T> rows, int partitions) {
+      return JavaBytes.of(
+          new ElasticLoop<>(
+                  (QuorumReplica) replica, rows, loader, functions, partitions, maxIterations)
+              .run(initial));
     }
   }
 }

@@ -99,9 +99,9 @@ public interface Replica {
    * agree on them, without asking anybody; they change with the quorum only.
    *
    * <p>It is the replica's own partition, {@link #replicaId}. With {@link LostRows#TAKE_OVER} it
-   * has some of the partitions of replicas that are away, too: as many as others or one less or
-   * more, and of each partition exactly one replica has it. A change of the quorum moves few
-   * others.
+   * has some of the partitions of replicas that are away, too, at most its share of them rounded
+   * up. Exactly one replica has each partition. A change of the quorum moves few partitions of
+   * those that stay.
    *
    * @throws IllegalStateException before the first {@link #startQuorum}
    */
@@ -111,7 +111,8 @@ public interface Replica {
    * Adds up arrays of all partitions, element by element in the order of the partitions, whichever
    * replicas have them. So with {@link LostRows#TAKE_OVER} and {@link LostRows#WAIT} the sum has
    * the bits of an undisturbed run, which {@link #allReduce} does not promise. Blocks until it is
-   * done; sends about twice as much as an all-reduce of the arrays.
+   * done. Each replica sends about as much as for an all-reduce of one array, and half as much for
+   * each further partition that it has.
    *
    * <p>When a replica is lost, it does as {@link #allReduce}: the array returned then has undefined
    * contents.

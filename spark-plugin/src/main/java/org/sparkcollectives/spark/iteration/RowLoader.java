@@ -13,7 +13,8 @@ import java.util.Iterator;
 public interface RowLoader<T, D> extends Serializable {
 
   /**
-   * Returns the rank's data. Called once on each rank that has rows, and not on others.
+   * Returns the rank's data. Called once on each rank that has rows, and not on others; in an
+   * elastic stage again by whoever takes the rows over.
    *
    * @param rows the rows of the rank's partition, at least one, in the order of the partition
    */

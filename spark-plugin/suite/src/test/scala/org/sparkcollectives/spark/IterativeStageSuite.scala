@@ -181,13 +181,13 @@ object IterativeJobs {
   }
 
   /** Returns the gradient and the loss. */
-  private def gradient(weights: Array[Double], rows: Rows): Array[Double] = {
+  def gradient(weights: Array[Double], rows: Rows): Array[Double] = {
     val sum = new Array[Double](Features + 1)
     rows.forEach(row => addGradient(weights, row, sum))
     sum
   }
 
-  private def step(weights: Array[Double], sum: Array[Double]): Array[Double] =
+  def step(weights: Array[Double], sum: Array[Double]): Array[Double] =
     weights.indices.map(i => weights(i) - 2e-4 * sum(i)).toArray
 
   /** Kills the executor of the last rank in iteration 8, once. */

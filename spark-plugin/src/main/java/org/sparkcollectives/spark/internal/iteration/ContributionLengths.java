@@ -27,6 +27,16 @@ final class ContributionLengths {
   static int agree(ProcessGroup group, long own) {
     long[] all = new long[group.size()];
     group.allGather(Tensor.of(all), Tensor.of(own)).await();
+    return agreed(all);
+  }
+
+  /**
+   * Returns the one length.
+   *
+   * @param all by rank
+   * @throws IllegalArgumentException if lengths differ, or if no rank has rows
+   */
+  static int agreed(long... all) {
     Map<Long, List<Integer>> ranks = new TreeMap<>();
     for (int rank = 0; rank < all.length; rank++) {
       if (all[rank] != NO_ROWS) {

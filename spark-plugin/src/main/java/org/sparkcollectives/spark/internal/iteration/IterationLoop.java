@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.spark.iteration.IterationException;
 import org.sparkcollectives.spark.iteration.IterationResult;
@@ -23,11 +22,8 @@ import org.sparkcollectives.spark.iteration.RankOrderSum;
  */
 public final class IterationLoop<S, D> {
 
-  private static final String CONTRIBUTION = "its contribution";
-  private static final String UPDATE = "the update of the state";
-
   private final ProcessGroup group;
-  private final IterationFunctions<S, D> functions;
+  private final CheckedFunctions<S, D> functions;
   private final int maxIterations;
   private final int checkpointInterval;
   private final Snapshots<S> snapshots;
@@ -35,7 +31,7 @@ public final class IterationLoop<S, D> {
 
   private final List<Double> losses = new ArrayList<>();
   private RankOrderSum sum;
-  private int length;
+  private int length = CheckedFunctions.ANY_LENGTH;
 
   /**
    * Creates the loop.
@@ -48,7 +44,7 @@ public final class IterationLoop<S, D> {
       int maxIterations,
       int checkpointInterval) {
     this.group = group;
-    this.functions = functions;
+    this.functions = new CheckedFunctions<>(functions);
     this.maxIterations = maxIterations;
     this.checkpointInterval = checkpointInterval;
     this.snapshots = new Snapshots<>(group);
@@ -64,7 +60,7 @@ public final class IterationLoop<S, D> {
    * @throws IterationException if a function of the user has failed on this rank
    */
   public Optional<IterationResult<S>> run(S initial, Callable<Optional<D>> loader) {
-    Optional<D> data = called("the loader of its rows", 0, loader);
+    Optional<D> data = functions.load(group.rank(), loader);
     StateBroadcast<S> broadcast = StateBroadcast.of(group, initial);
     S state = initial;
     int iteration = 0;
@@ -78,12 +74,12 @@ public final class IterationLoop<S, D> {
     }
     while (iteration < maxIterations && !converged) {
       iteration++;
-      double[] total = sum(contribution(state, data, iteration));
+      double[] total = sum(functions.contribution(group.rank(), state, data, iteration, length));
       S next = null;
       if (isRoot) {
-        S previous = functions.stop() == null ? state : copyOfNumbers(state);
-        next = update(state, total, iteration);
-        converged = isConverged(previous, next, iteration);
+        CheckedFunctions.Next<S> computed = next(state, total, iteration);
+        next = computed.state();
+        converged = computed.converged();
       }
       if (iteration < maxIterations) {
         S received = broadcast.run(converged ? null : next);
@@ -114,33 +110,6 @@ public final class IterationLoop<S, D> {
     }
   }
 
-  /** Returns this rank's numbers; null if it has no rows. */
-  private double[] contribution(S state, Optional<D> data, int iteration) {
-    if (data.isEmpty()) {
-      return null;
-    }
-    double[] own =
-        called(
-            CONTRIBUTION,
-            iteration,
-            () -> functions.contribution().compute(state, data.get(), iteration));
-    if (own == null) {
-      throw failed(CONTRIBUTION, iteration, new NullPointerException("it returned null"));
-    }
-    if (sum != null && own.length != length) {
-      throw failed(
-          CONTRIBUTION,
-          iteration,
-          new IllegalArgumentException(
-              "it returned "
-                  + own.length
-                  + " numbers, and "
-                  + length
-                  + " in the iterations before. All must be of one length"));
-    }
-    return own;
-  }
-
   private double[] sum(double[] own) {
     if (sum == null) {
       length =
@@ -150,68 +119,16 @@ public final class IterationLoop<S, D> {
     return sum.reduce(own == null ? new double[length] : own);
   }
 
-  private S update(S state, double[] total, int iteration) {
-    String text = "";
-    if (functions.loss() != null) {
-      double loss =
-          called("the loss", iteration, () -> functions.loss().loss(state, total, iteration));
-      losses.add(loss);
-      text = "loss " + loss;
+  private CheckedFunctions.Next<S> next(S state, double[] total, int iteration) {
+    CheckedFunctions.Next<S> next = functions.next(state, total, iteration);
+    if (next.loss() != null) {
+      losses.add(next.loss());
     }
-    S next = called(UPDATE, iteration, () -> functions.update().next(state, total, iteration));
-    if (next == null) {
-      throw failed(UPDATE, iteration, new NullPointerException("it returned null"));
-    }
-    requireSameLength(state, next, iteration);
-    group.progress(iteration, maxIterations, text);
+    group.progress(iteration, maxIterations, next.text());
     return next;
-  }
-
-  private void requireSameLength(S state, S next, int iteration) {
-    if (state instanceof double[] before
-        && !(next instanceof double[] after && after.length == before.length)) {
-      throw failed(
-          UPDATE,
-          iteration,
-          new IllegalArgumentException(
-              "it returned "
-                  + (next instanceof double[] after ? after.length + " numbers" : next.getClass())
-                  + " for "
-                  + before.length
-                  + ". A state that is a double[] must keep its length; use another type for one"
-                  + " that grows or shrinks, such as a List<Double>"));
-    }
-  }
-
-  private boolean isConverged(S previous, S next, int iteration) {
-    return functions.stop() != null
-        && called(
-            "the stop condition",
-            iteration,
-            () -> functions.stop().isMet(previous, next, iteration));
-  }
-
-  /** Returns a copy of an array, which the update may change in place. */
-  @SuppressWarnings("unchecked")
-  private static <S> S copyOfNumbers(S state) {
-    return state instanceof double[] numbers ? (S) numbers.clone() : state;
   }
 
   private double[] lossArray() {
     return losses.stream().mapToDouble(Double::doubleValue).toArray();
-  }
-
-  private <R> R called(String function, int iteration, Callable<R> call) {
-    try {
-      return call.call();
-    } catch (CollectiveException e) {
-      throw e;
-    } catch (Exception | AssertionError e) {
-      throw failed(function, iteration, e);
-    }
-  }
-
-  private IterationException failed(String function, int iteration, Throwable cause) {
-    return new IterationException(function, group.rank(), iteration, cause);
   }
 }
