@@ -222,6 +222,9 @@ class ArchitectureTest {
     noClasses()
         .that()
         .resideOutsideOfPackages(TRAINING)
+        .and()
+        // What replicas do with their group is above both.
+        .resideOutsideOfPackage(PLUGIN + ".elastic")
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage(TRAINING)

@@ -5,6 +5,8 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ReconfigurableGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.ddp.Parameter;
 
@@ -12,6 +14,17 @@ import org.sparkcollectives.ddp.Parameter;
 final class ZeroArguments {
 
   private ZeroArguments() {}
+
+  /** Refuses a group that ranks may leave: each would take its shard of the state along. */
+  static void requireLasting(ProcessGroup group) {
+    if (group instanceof ReconfigurableGroup) {
+      throw new IllegalArgumentException(
+          "the ranks of group "
+              + group.name()
+              + " change, and a rank that leaves takes its shard of the state along; give a group"
+              + " whose ranks stay, such as that of one replica");
+    }
+  }
 
   /** Returns texts that must be the same on all ranks, and refuses what cannot be. */
   static List<String> describe(

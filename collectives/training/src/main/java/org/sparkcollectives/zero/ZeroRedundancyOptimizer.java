@@ -86,7 +86,8 @@ public final class ZeroRedundancyOptimizer implements Joinable {
    *     org.sparkcollectives.ddp.ModelState#broadcast} gives them
    * @param local makes the steps of the parameters that this rank owns
    * @throws IllegalArgumentException on all ranks, if the parameters or options are wrong on one,
-   *     or differ
+   *     or differ, or if it is a {@link org.sparkcollectives.ReconfigurableGroup}, whose ranks may
+   *     leave with their share of the state
    * @throws IllegalStateException on the ranks that have no room for it
    * @throws org.sparkcollectives.CollectiveException on the other ranks then
    */
@@ -95,6 +96,7 @@ public final class ZeroRedundancyOptimizer implements Joinable {
     CallCheck check = new CallCheck(group, "making of a ZeRO optimizer");
     check.compare(
         () -> {
+          ZeroArguments.requireLasting(group);
           Objects.requireNonNull(local, "local");
           List<Parameter> all = List.copyOf(parameters);
           // An optimizer that does not know a parameter says so here, and not in a step.

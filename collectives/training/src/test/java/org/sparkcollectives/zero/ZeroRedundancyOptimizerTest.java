@@ -11,10 +11,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.FlightRecord;
+import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.OpType;
 import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ProcessGroups;
+import org.sparkcollectives.ReconfigurableGroup;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.ddp.Parameter;
+import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.testing.GroupRuns;
 import org.sparkcollectives.testing.LeakCheck;
 import org.sparkcollectives.testing.Paths;
@@ -281,5 +285,17 @@ class ZeroRedundancyOptimizerTest {
               .hasMessageContaining("no step for parameter 0");
           return null;
         });
+  }
+
+  @Test
+  void aGroupWhoseRanksChangeIsRefused() {
+    try (HashStore store = new HashStore();
+        ReconfigurableGroup group =
+            ProcessGroups.reconfigurable(store, 0, 1, GroupOptions.defaults().withName("run"))) {
+      group.reconfigure(1, List.of(group.handle()));
+      assertThatThrownBy(() -> new ZeroTraining(group, ADAM))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("takes its shard of the state along");
+    }
   }
 }

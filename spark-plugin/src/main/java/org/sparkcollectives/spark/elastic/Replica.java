@@ -3,6 +3,7 @@ package org.sparkcollectives.spark.elastic;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 
@@ -136,6 +137,19 @@ public interface Replica {
    * @throws IllegalStateException outside a step
    */
   void allReduce(Tensor tensor, ReduceOp op);
+
+  /**
+   * Runs other collectives of the participants, such as a broadcast, on their group. Does not throw
+   * when a replica is lost, as {@link #allReduce}; the rest of the function is then not run. Its
+   * other exceptions pass.
+   *
+   * @param collectives given the group, whose ranks are {@link #participatingRank}; not run if a
+   *     replica was lost in this step already. The group changes with the quorum: keep nothing that
+   *     was made from it
+   * @return false if a replica was lost: the step will not be committed
+   * @throws IllegalStateException outside a step
+   */
+  boolean exchange(Consumer<ProcessGroup> collectives);
 
   /**
    * Ends the step, and returns whether its results count. Blocks for a small all-reduce, by which

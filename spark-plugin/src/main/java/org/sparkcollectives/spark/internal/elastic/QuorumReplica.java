@@ -197,13 +197,9 @@ public final class QuorumReplica implements Replica {
     exchange(participants -> participants.allReduce(tensor, op).await());
   }
 
-  /**
-   * Runs collectives of the participants, and does not throw when one is lost, see {@link
-   * #allReduce}.
-   *
-   * @return false if they were not all done: the step will not be committed
-   */
+  @Override
   public boolean exchange(Consumer<ProcessGroup> collectives) {
+    requireStep("exchange");
     if (failure == null) {
       try {
         collectives.accept(group);
