@@ -148,11 +148,12 @@ class IterationLoopTest extends LoopsOfThreads {
   @Test
   void allRanksNameThoseWhoseContributionsDifferInLength() {
     Contribution<double[], Integer> odd = (state, data, i) -> new double[data == 2 ? 5 : 4];
+    // A slow rank may hear it from one that has ended the group already.
     assertThat(failures(functions(odd, MEAN), numbers(0)))
+        .hasAtLeastOneElementOfType(IllegalArgumentException.class)
         .allSatisfy(
             each ->
                 assertThat(each)
-                    .isInstanceOf(IllegalArgumentException.class)
                     .hasMessageContaining("4 numbers on ranks 0, 2, 5 numbers on rank 1"));
   }
 
