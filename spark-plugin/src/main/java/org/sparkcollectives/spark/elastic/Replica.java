@@ -51,13 +51,13 @@ public interface Replica {
   void state(String name, Tensor... tensors);
 
   /**
-   * Registers a part of the state that is no tensor, or changes its size: one function writes it to
-   * bytes, the other reads it from those of another replica, or of a checkpoint. Both are called in
-   * {@link #startQuorum}. What they throw fails the run.
+   * Registers state of any size, such as objects that grow, by functions of this replica. Otherwise
+   * as {@link #state(String, Tensor...)}: it goes to the same replicas, at the same times.
    *
    * @param name tells it from others; the same on all replicas
-   * @param save returns this replica's part of the state
-   * @param load replaces it
+   * @param save returns the state as bytes. Called by {@link #startQuorum} on the replica that
+   *     others receive from, just before they do, and for a checkpoint. What it throws, that throws
+   * @param load replaces the state by what {@code save} has returned on another replica
    * @throws IllegalArgumentException if the name is taken
    * @throws IllegalStateException after the first {@link #startQuorum}
    */

@@ -1,17 +1,15 @@
 package org.sparkcollectives.spark.internal.elastic;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.function.Consumer;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.Tensor;
@@ -22,7 +20,10 @@ import org.sparkcollectives.spi.tensor.HostTensor;
 import org.sparkcollectives.spi.tensor.TensorBytes;
 import org.sparkcollectives.store.Store;
 
-/** The state of a replica that others receive, and that checkpoints keep. Not thread-safe. */
+/**
+ * What others receive of a replica, and what checkpoints keep: tensors whose sizes never change,
+ * and parts whose sizes are told with them. Not thread-safe.
+ */
 final class HealingState {
 
   private static final int TAG = 0;
@@ -30,22 +31,19 @@ final class HealingState {
   /** The size of a value in the driver's store, which takes it in smaller messages. */
   private static final int PIECE_BYTES = 64 << 20;
 
+  /** Where a checkpoint has the sizes of its parts. */
+  private static final String SIZES = "sizes";
+
   /** One more than is needed: who restores one may read it while the next is written. */
   private static final int KEPT_CHECKPOINTS = 2;
 
   /** The longest layout that is told in full. */
   private static final int MOST_LAYOUT_CHARACTERS = 4 << 10;
 
-  /** The part of a checkpoint that says how long what functions have written is. */
-  private static final String LENGTHS = "lengths";
-
   /** By name, so that all replicas have them in the same order. */
   private final Map<String, List<HostTensor>> tensors = new TreeMap<>();
 
-  /** By name, what is written to bytes. */
-  private final Map<String, Written> written = new TreeMap<>();
-
-  private record Written(Supplier<byte[]> save, Consumer<byte[]> load) {}
+  private final Map<String, StatePart> parts = new TreeMap<>();
 
   void add(String name, Tensor... more) {
     if (more.length == 0) {
@@ -56,61 +54,71 @@ final class HealingState {
     tensors.put(name, host);
   }
 
-  void add(String name, Supplier<byte[]> save, Consumer<byte[]> load) {
-    Objects.requireNonNull(save, "save");
-    Objects.requireNonNull(load, "load");
+  void add(String name, StatePart part) {
     requireNew(name);
-    written.put(name, new Written(save, load));
+    parts.put(name, part);
   }
 
   private void requireNew(String name) {
-    if (tensors.containsKey(name) || written.containsKey(name)) {
+    if (tensors.containsKey(name) || parts.containsKey(name)) {
       throw new IllegalArgumentException("State \"" + name + "\" is registered twice");
     }
   }
 
   boolean isEmpty() {
-    return tensors.isEmpty() && written.isEmpty();
+    return tensors.isEmpty() && parts.isEmpty();
   }
 
-  private List<byte[]> saved() {
-    return written.values().stream().map(each -> each.save().get()).toList();
+  private Stream<HostTensor> fixed() {
+    return tensors.values().stream().flatMap(List::stream);
   }
 
-  private void load(List<byte[]> saved) {
-    Iterator<byte[]> next = saved.iterator();
-    written.values().forEach(each -> each.load().accept(next.next()));
+  /**
+   * The state as it is now.
+   *
+   * @param sizes of each part, how many tensors it has, and the bytes of each
+   * @param tensors the fixed ones, then those of the parts
+   */
+  private record Saved(long[] sizes, List<HostTensor> tensors) {}
+
+  private Saved saved() {
+    List<HostTensor> all = new ArrayList<>(fixed().toList());
+    LongStream.Builder sizes = LongStream.builder();
+    for (StatePart part : parts.values()) {
+      List<HostTensor> own = part.save();
+      sizes.add(own.size());
+      own.forEach(each -> sizes.add(each.count()));
+      all.addAll(own);
+    }
+    return new Saved(sizes.build().toArray(), all);
   }
 
-  /** Returns all tensors, and behind them what functions have written. */
-  private List<HostTensor> all(List<byte[]> saved) {
-    return Stream.concat(
-            tensors.values().stream().flatMap(List::stream),
-            saved.stream().filter(each -> each.length > 0).map(Tensor::of).map(HostTensor::of))
-        .toList();
-  }
-
-  private static long[] lengths(List<byte[]> saved) {
-    return saved.stream().mapToLong(each -> each.length).toArray();
-  }
-
-  private static List<byte[]> ofLengths(long[] lengths) {
-    return Arrays.stream(lengths).mapToObj(each -> new byte[Math.toIntExact(each)]).toList();
+  /** Returns tensors for a state of these sizes, which is loaded from there. */
+  private List<HostTensor> room(long[] sizes) {
+    List<HostTensor> all = new ArrayList<>(fixed().toList());
+    int next = 0;
+    for (StatePart part : parts.values()) {
+      int count = (int) sizes[next++];
+      all.addAll(part.room(Arrays.copyOfRange(sizes, next, next + count)));
+      next += count;
+    }
+    return all;
   }
 
   /** Returns a text with names, types and shapes, which is the same on replicas of one model. */
   String layout() {
-    Stream<String> functions = written.keySet().stream().map(each -> each + " written");
-    Stream<String> shapes =
-        tensors.entrySet().stream()
-            .map(
-                each ->
-                    each.getKey()
-                        + " "
-                        + each.getValue().stream()
-                            .map(tensor -> tensor.dtype() + Arrays.toString(tensor.shape()))
-                            .collect(Collectors.joining(" ")));
-    String text = Stream.concat(shapes, functions).collect(Collectors.joining(", "));
+    String text =
+        Stream.concat(
+                tensors.entrySet().stream()
+                    .map(
+                        each ->
+                            each.getKey()
+                                + " "
+                                + each.getValue().stream()
+                                    .map(tensor -> tensor.dtype() + Arrays.toString(tensor.shape()))
+                                    .collect(Collectors.joining(" "))),
+                parts.keySet().stream().map(each -> each + " of any size"))
+            .collect(Collectors.joining(", "));
     return text.length() <= MOST_LAYOUT_CHARACTERS
         ? text
         : text.substring(0, MOST_LAYOUT_CHARACTERS) + "… " + text.hashCode();
@@ -121,43 +129,44 @@ final class HealingState {
     if (receivers.isEmpty()) {
       return;
     }
-    List<byte[]> saved = saved();
+    Saved saved = saved();
     List<Work> works = new ArrayList<>();
     for (int receiver : receivers) {
-      if (!saved.isEmpty()) {
-        works.add(group.send(Tensor.of(lengths(saved)), receiver, TAG));
+      if (!parts.isEmpty()) {
+        works.add(group.send(Tensor.of(new long[] {saved.sizes().length}), receiver, TAG));
+        works.add(group.send(Tensor.of(saved.sizes()), receiver, TAG));
       }
-      all(saved).forEach(tensor -> works.add(group.send(tensor, receiver, TAG)));
+      saved.tensors().forEach(tensor -> works.add(group.send(tensor, receiver, TAG)));
     }
     works.forEach(Work::await);
   }
 
-  /**
-   * Receives the state from a rank. Blocks until it is there.
-   *
-   * @return its bytes
-   */
+  /** Receives the state from a rank. Blocks until it is there. Returns its bytes. */
   long receive(ProcessGroup group, int source) {
-    long[] lengths = new long[written.size()];
-    if (lengths.length > 0) {
-      group.recv(Tensor.of(lengths), source, TAG).await();
+    long[] sizes = {};
+    if (!parts.isEmpty()) {
+      long[] count = new long[1];
+      group.recv(Tensor.of(count), source, TAG).await();
+      sizes = new long[(int) count[0]];
+      group.recv(Tensor.of(sizes), source, TAG).await();
     }
-    List<byte[]> saved = ofLengths(lengths);
-    List<HostTensor> all = all(saved);
+    List<HostTensor> room = room(sizes);
     List<Work> works = new ArrayList<>();
-    all.forEach(tensor -> works.add(group.recv(tensor, source, TAG)));
+    room.forEach(tensor -> works.add(group.recv(tensor, source, TAG)));
     works.forEach(Work::await);
-    load(saved);
-    return TensorBytes.size(all);
+    parts.values().forEach(StatePart::load);
+    return TensorBytes.size(room);
   }
 
   /** Keeps the state in the keys of the run. Blocks until it is kept. */
   void save(Store run, StateVersion version) {
-    List<byte[]> saved = saved();
-    if (!saved.isEmpty()) {
-      run.set(RunKeys.checkpoint(version) + LENGTHS, bytes(lengths(saved)).next(PIECE_BYTES));
+    Saved saved = saved();
+    if (!parts.isEmpty()) {
+      ByteBuffer sizes = ByteBuffer.allocate(saved.sizes().length * Long.BYTES);
+      sizes.asLongBuffer().put(saved.sizes());
+      run.set(RunKeys.checkpoint(version) + SIZES, sizes.array());
     }
-    TensorBytes bytes = new TensorBytes(all(saved));
+    TensorBytes bytes = new TensorBytes(saved.tensors());
     for (int piece = 0; !bytes.isAtEnd(); piece++) {
       run.set(RunKeys.checkpoint(version) + piece, bytes.next(PIECE_BYTES));
     }
@@ -185,19 +194,16 @@ final class HealingState {
 
   /** Reads what {@link #save} has kept. Blocks until it is there. */
   void restore(Store run, StateVersion version) {
-    long[] lengths = new long[written.size()];
-    if (lengths.length > 0) {
-      bytes(lengths).fill(run.get(RunKeys.checkpoint(version) + LENGTHS));
+    long[] sizes = {};
+    if (!parts.isEmpty()) {
+      byte[] kept = run.get(RunKeys.checkpoint(version) + SIZES);
+      sizes = new long[kept.length / Long.BYTES];
+      ByteBuffer.wrap(kept).asLongBuffer().get(sizes);
     }
-    List<byte[]> saved = ofLengths(lengths);
-    TensorBytes bytes = new TensorBytes(all(saved));
+    TensorBytes bytes = new TensorBytes(room(sizes));
     for (int piece = 0; !bytes.isAtEnd(); piece++) {
       bytes.fill(run.get(RunKeys.checkpoint(version) + piece));
     }
-    load(saved);
-  }
-
-  private static TensorBytes bytes(long[] numbers) {
-    return new TensorBytes(List.of(HostTensor.of(Tensor.of(numbers))));
+    parts.values().forEach(StatePart::load);
   }
 }

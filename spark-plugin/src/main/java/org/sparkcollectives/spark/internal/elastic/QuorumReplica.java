@@ -110,6 +110,21 @@ public final class QuorumReplica implements Replica {
     this.killed = killed;
   }
 
+  /** Returns whether {@link #startQuorum} returns at once: nobody needs or waits for a state. */
+  public boolean startsAtOnce() {
+    return !asks && !isCheckpointDue();
+  }
+
+  /** Returns whether the task must end. */
+  public boolean isKilled() {
+    return killed.getAsBoolean();
+  }
+
+  /** Returns the group of the participants, which changes with the quorum. */
+  public ReconfigurableGroup participants() {
+    return group;
+  }
+
   @Override
   public int replicaId() {
     return self.replica();
@@ -123,8 +138,15 @@ public final class QuorumReplica implements Replica {
 
   @Override
   public void state(String name, Supplier<byte[]> save, Consumer<byte[]> load) {
+    Objects.requireNonNull(save, "save");
+    Objects.requireNonNull(load, "load");
+    state(name, new SavedBytes(name, save, load));
+  }
+
+  /** Registers a part of the state whose size may change. */
+  public void state(String name, StatePart part) {
     requireNotBegun(name);
-    state.add(name, save, load);
+    state.add(name, part);
   }
 
   private void requireNotBegun(String name) {
@@ -217,15 +239,28 @@ public final class QuorumReplica implements Replica {
 
   @Override
   public boolean shouldCommit() {
+    return shouldCommit(null);
+  }
+
+  /**
+   * Ends the step as {@link #shouldCommit()} does, unless it has failed here.
+   *
+   * @param error for which all participants do the step again; null if there is none
+   */
+  public boolean shouldCommit(String error) {
     requireStep("shouldCommit");
-    int[] waits = {pending.isDone() ? 1 : 0};
-    allReduce(Tensor.of(waits), ReduceOp.MAX);
+    int[] vote = {pending.isDone() ? 1 : 0, error == null ? 0 : 1};
+    allReduce(Tensor.of(vote), ReduceOp.MAX);
     inStep = false;
     if (failure != null) {
       return false;
     }
+    asks = vote[0] > 0;
+    if (vote[1] > 0) {
+      attemptLost(error == null ? "another participant has reported an error" : error, quorum);
+      return false;
+    }
     failures = 0;
-    asks = waits[0] > 0;
     version = new StateVersion(quorum.id(), version.step() + 1);
     return true;
   }
@@ -343,26 +378,7 @@ public final class QuorumReplica implements Replica {
         || Thread.currentThread().isInterrupted()) {
       throw e;
     }
-    if (++failures > MOST_FAILURES) {
-      // Not as the cause, which Spark's events would take for the loss of another replica.
-      IllegalStateException end =
-          new IllegalStateException(
-              self
-                  + " has failed "
-                  + failures
-                  + " times in a row, at last in quorum "
-                  + of.id()
-                  + ": "
-                  + e);
-      end.addSuppressed(e);
-      throw end;
-    }
-    LOG.info(
-        "{} loses an attempt of step {} in quorum {}: {}",
-        self,
-        currentStep(),
-        of.id(),
-        e.toString());
+    attemptLost(e.toString(), of);
     failure = e;
     asks = true;
     if (e instanceof PeerFailedException peer && UNREACHABLE.contains(peer.failure().kind())) {
@@ -374,22 +390,45 @@ public final class QuorumReplica implements Replica {
     }
   }
 
+  private void attemptLost(String why, Quorum of) {
+    if (++failures > MOST_FAILURES) {
+      // Without a cause, which Spark's events would take for the loss of another replica.
+      throw new IllegalStateException(
+          self
+              + " has failed "
+              + failures
+              + " times in a row, at last in quorum "
+              + of.id()
+              + ": "
+              + why);
+    }
+    LOG.info("{} loses an attempt of step {} in quorum {}: {}", self, currentStep(), of.id(), why);
+  }
+
   private void accuse(int member, Quorum of) {
     if (member >= 0 && member < of.members().size()) {
       unreachable.add(of.members().get(member).incarnation());
     }
   }
 
-  private void keepCheckpoint() {
-    if (checkpointInterval > 0
+  private boolean isCheckpointDue() {
+    return checkpointInterval > 0
         && rank == 0
         && currentStep() > 0
         && currentStep() % checkpointInterval == 0
-        && !version.equals(kept)) {
+        && !version.equals(kept);
+  }
+
+  private void keepCheckpoint() {
+    if (isCheckpointDue()) {
       try {
         state.save(store, version);
       } catch (StoreException e) {
         LOG.warn("{} cannot keep a checkpoint of step {}, and goes on", self, currentStep(), e);
+      } catch (CollectiveException e) {
+        // A part of the state needs memory of the group, which has failed: the step has, too.
+        failed(e, quorum);
+        return;
       }
       kept = version;
     }

@@ -35,7 +35,23 @@ public record ReplicaTask<T, R>(
 
   @Override
   public Iterator<R> call(Iterator<T> rows) throws Exception {
-    TaskContext task = TaskContext.get();
+    QuorumReplica replica = begin(TaskContext.get(), run, replicas, checkpointInterval, lostRows);
+    ReplicaRows<T> own = rows instanceof ReplicaRows<T> any ? any : new OwnRows<>(rows);
+    try {
+      return Collections.singletonList(function.call(replica, own)).iterator();
+    } catch (RunOverException e) {
+      return Collections.emptyIterator();
+    }
+  }
+
+  /**
+   * Begins the replica of a task, in the place of those of its earlier attempts. Blocks for a round
+   * trip to the driver. The end of the task ends it.
+   *
+   * @throws org.sparkcollectives.store.StoreException if the run is over, or a later task has begun
+   */
+  public static QuorumReplica begin(
+      TaskContext task, String run, int replicas, int checkpointInterval, LostRows lostRows) {
     SparkEnv env = SparkEnv.get();
     RunRequest self =
         new RunRequest(
@@ -53,14 +69,13 @@ public record ReplicaTask<T, R>(
           "Replica " + self.replica() + " has no driver to ask: the store of " + run + " is gone");
     }
     ReconfigurableGroup group = TaskWorlds.ofReplica(task, self, replicas, store);
-    QuorumReplica replica =
-        new QuorumReplica(
-            self, group, store, lostRows, replicas, checkpointInterval, task::isInterrupted);
-    ReplicaRows<T> own = rows instanceof ReplicaRows<T> any ? any : new OwnRows<>(rows);
-    try {
-      return Collections.singletonList(function.call(replica, own)).iterator();
-    } catch (RunOverException e) {
-      return Collections.emptyIterator();
-    }
+    return new QuorumReplica(
+        self,
+        group,
+        store,
+        lostRows,
+        replicas,
+        checkpointInterval,
+        () -> task.isInterrupted() || task.isCompleted());
   }
 }

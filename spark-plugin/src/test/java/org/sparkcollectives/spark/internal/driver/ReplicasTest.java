@@ -15,6 +15,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
+import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -24,7 +25,6 @@ import org.sparkcollectives.ReconfigurableGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.spark.elastic.LostRows;
-import org.sparkcollectives.spark.elastic.Replica;
 import org.sparkcollectives.spark.elastic.RunOverException;
 import org.sparkcollectives.spark.internal.elastic.QuorumReplica;
 import org.sparkcollectives.spark.internal.executor.DriverStoreClient;
@@ -100,7 +100,7 @@ class ReplicasTest {
     private final RunRequest self;
     private final DriverStoreClient store;
     private final ReconfigurableGroup group;
-    private final Replica replica;
+    private final QuorumReplica replica;
     private final double[] weights = {0.5, 1.5, 2.5};
 
     /** For each step, the sum of {@code 1 << replica} over its participants. */
@@ -129,7 +129,7 @@ class ReplicasTest {
       replica.state("history", Tensor.of(history));
     }
 
-    /** Takes a step, until it is committed; begun by {@link Replica#startQuorum}. */
+    /** Takes a step, until it is committed; begun by {@link QuorumReplica#startQuorum}. */
     void step() {
       do {
         int step = (int) replica.startQuorum();
@@ -391,6 +391,87 @@ class ReplicasTest {
         .containsExactlyInAnyOrder(
             RunKeys.checkpoint(new StateVersion(1, 10)),
             RunKeys.checkpoint(new StateVersion(1, 15)));
+  }
+
+  /** Has a log beside the tensors, to which each committed step adds a byte. */
+  private final class Logging {
+
+    private final Task task;
+    private byte[] log = {};
+
+    Logging(int number) {
+      task = new Task(number, 4);
+      task.replica.state("log", () -> log, bytes -> log = bytes);
+    }
+
+    boolean hasTakenStepsWithAll() {
+      return Arrays.stream(task.history).filter(each -> each == 0b111).count() == 3;
+    }
+
+    Future<Logging> until(Predicate<Logging> isDone) {
+      return threads.start(
+          () -> {
+            while (!isDone.test(this)) {
+              task.step();
+              log = Arrays.copyOf(log, log.length + 1);
+              log[log.length - 1] = (byte) task.replica.currentStep();
+            }
+            return this;
+          });
+    }
+
+    void assertLogged() {
+      byte[] steps = new byte[(int) task.replica.currentStep()];
+      for (int i = 0; i < steps.length; i++) {
+        steps[i] = (byte) (i + 1);
+      }
+      assertThat(log).isEqualTo(steps);
+    }
+  }
+
+  @Test
+  void aStateThatGrowsGoesToWhoJoinsAndIntoCheckpoints() throws Exception {
+    List<Logging> all = new ArrayList<>(List.of(new Logging(0), new Logging(1)));
+    trainUntil(all, each -> each.task.replica.currentStep() == 5);
+    all.add(new Logging(2));
+    trainUntil(all, Logging::hasTakenStepsWithAll);
+    all.forEach(each -> each.task.dies());
+
+    long last = all.get(2).task.replica.currentStep();
+    List<Logging> next = List.of(new Logging(0), new Logging(1));
+    trainUntil(next, each -> each.task.replica.currentStep() == last + 2);
+  }
+
+  private void trainUntil(List<Logging> replicas, Predicate<Logging> isDone) throws Exception {
+    List<Future<Logging>> trained = replicas.stream().map(each -> each.until(isDone)).toList();
+    for (Future<Logging> each : trained) {
+      Threads.result(each).assertLogged();
+    }
+  }
+
+  @Test
+  void anErrorOfOneReplicaMakesAllRepeatTheStep() throws Exception {
+    QuorumReplica first = new Task(0).replica;
+    QuorumReplica second = new Task(1).replica;
+    Future<Boolean> repeated =
+        threads.start(
+            () -> {
+              second.startQuorum();
+              return second.shouldCommit();
+            });
+    first.startQuorum();
+    assertThat(first.shouldCommit("the gradient is spoilt")).isFalse();
+    assertThat(Threads.result(repeated)).isFalse();
+    Future<Boolean> committed =
+        threads.start(
+            () -> {
+              second.startQuorum();
+              return second.shouldCommit();
+            });
+    assertThat(first.startQuorum()).isZero();
+    assertThat(first.shouldCommit()).isTrue();
+    assertThat(Threads.result(committed)).isTrue();
+    assertThat(first.quorumId()).isEqualTo(1);
   }
 
   @Test
