@@ -16,7 +16,7 @@ SHIM = pathlib.Path(__file__).resolve().parent
 PAGE = SHIM.parent / "docs" / "reference" / "python-api.md"
 
 #: The modules on the page that everybody can import; torch's needs torch.
-MODULES = ("spark_collectives",)
+MODULES = ("spark_collectives", "spark_collectives.elastic")
 
 _FIELD = re.compile(r"^:(param|return|raises)\s*([^:]*):\s*", re.MULTILINE)
 #: What many functions have in common, which the head of the page describes.

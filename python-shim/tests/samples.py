@@ -10,6 +10,8 @@ after the first are code in the block's language that runs before it:
 ``<!-- sample: rank`` runs the block on every rank of a group, ``<!-- sample: torch`` and
 ``<!-- sample: lightgbm`` where that package is installed, ``<!-- sample: newest-torch`` where its
 version is that of the builds, and ``<!-- sample: none`` not at all; a reason may follow it.
+``<!-- sample: elastic`` and ``<!-- sample: elastic-torch`` run in the application of
+``elastic_program``.
 """
 
 import re
@@ -31,7 +33,7 @@ class Sample(NamedTuple):
     page: str
     line: int
     language: str
-    #: "", "rank", "torch", "newest-torch", "lightgbm" or "none".
+    #: "", "rank", "torch", "newest-torch", "lightgbm", "elastic", "elastic-torch" or "none".
     kind: str
     before: str
     code: str

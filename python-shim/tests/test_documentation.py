@@ -11,6 +11,9 @@ from samples import pages, samples
 OPTIONAL = ("torch", "lightgbm")
 NEWEST_TORCH = "newest-torch"
 
+#: Samples that another test runs, in an application with other settings.
+ELSEWHERE = ("elastic", "elastic-torch")
+
 
 def compiled(code, sample):
     """Compile code so that an error names the page and the line."""
@@ -53,4 +56,4 @@ def test_the_samples_of_a_page_run_one_after_another(page, spark):
 def test_every_sample_is_found_and_run():
     found = [sample for page in pages("python") for sample in samples(page, "python")]
     assert len(found) >= 8
-    assert {sample.kind for sample in found} <= {"", "rank", NEWEST_TORCH, *OPTIONAL}
+    assert {sample.kind for sample in found} <= {"", "rank", NEWEST_TORCH, *OPTIONAL, *ELSEWHERE}

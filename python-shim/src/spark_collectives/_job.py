@@ -26,13 +26,14 @@ class Job:
         self,
         session: Any,
         remote: bool,
-        task: RankTask,
+        task: Optional[RankTask],
         rows: Any,
         stage_retry: bool = False,
         ranks: Optional[int] = None,
     ) -> None:
         """Create a job.
 
+        :param task: None if the job makes its own
         :param rows: an RDD or a DataFrame, each partition of which is a rank
         :param stage_retry: whether Spark runs all ranks again when one fails
         :param ranks: the partitions of a DataFrame, if they are known; else it is planned, and its
@@ -42,7 +43,7 @@ class Job:
 
         self._session = session
         self._remote = remote
-        self._task = task
+        self._task: Any = task
         self._rows = rows
         self._stage_retry = stage_retry
         self._ranks = ranks

@@ -66,13 +66,14 @@ class RankTask:
         err = LineWriter(reporter, _reports.ERROR_LINE, sys.stderr, self._echo)
         try:
             with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-                init_process_group()
+                self._join()
                 result = self._fn(rows)
             return rank, cloudpickle.dumps(result, pickle.HIGHEST_PROTOCOL)
         except BaseException as e:
             out.end()
             err.end()
-            reporter.send(_reports.EXCEPTION, pickled(e))
+            if self._is_reported(e):
+                reporter.send(_reports.EXCEPTION, pickled(e))
             raise
         finally:
             _reporter = None
@@ -80,6 +81,14 @@ class RankTask:
             err.end()
             reporter.send(_reports.ENDED, b"")
             reporter.close()
+
+    def _join(self) -> None:
+        """Do what precedes the function."""
+        init_process_group()
+
+    def _is_reported(self, error: BaseException) -> bool:
+        """Return whether the driver hears of an error of the function."""
+        return True
 
     def on_rows(self, rows: Iterator[Any]) -> Iterator[Tuple[int, bytes]]:
         """Run as a partition of an RDD."""

@@ -20,6 +20,9 @@ _NAN_CHECK = "spark.collectives.python.nanCheck"
 _DEBUG = "spark.collectives.python.debug"
 _JAR_VERSION = "spark.collectives.python.jarVersion"
 
+#: The run whose replica a task is. Executors and workers know the tasks of replicas by it.
+RUN = "spark.collectives.python.run"
+
 _lock = threading.Lock()
 _current: Optional[Task] = None
 _forked = False
@@ -268,7 +271,8 @@ def _why_not(context: Any) -> str:
     try:
         from pyspark import BarrierTaskContext
 
-        BarrierTaskContext.get()
+        if context.getLocalProperty(RUN) is None:
+            BarrierTaskContext.get()
     except Exception:
         return (
             "This task is not in a barrier stage, so its ranks need not run at the same time: "

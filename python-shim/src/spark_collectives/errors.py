@@ -65,6 +65,10 @@ class QueueEmptyError(StoreError):
     """A pop that does not wait found its queue empty."""
 
 
+class RunOverError(RuntimeError):
+    """A replica comes too late: others have finished the run. Let it pass; the task then ends."""
+
+
 _KINDS: Dict[str, Type[Exception]] = {
     "timeout": CollectiveTimeoutError,
     "peer-failed": PeerFailedError,
@@ -75,6 +79,7 @@ _KINDS: Dict[str, Type[Exception]] = {
     "store-timeout": StoreTimeoutError,
     "queue-empty": QueueEmptyError,
     "store": StoreError,
+    "run-over": RunOverError,
     "argument": ValueError,
     "state": GroupClosedError,
 }

@@ -116,6 +116,14 @@ def run_on_rows(
         local = session.sparkContext._jsc.sc().isLocal()
         task = kind(body, reader.id, echo=not (local and display.shows_lines))
     job = Job(session, remote, task, rows, stage_retry, ranks)
+    follow(job, display, reader)
+    if job.error is not None:
+        raise first_cause(display.exceptions, job.error)
+    return job.results
+
+
+def follow(job: Job, display: Display, reader: Optional[ReportReader]) -> None:
+    """Run a job, and show until its end what its tasks report; both are closed."""
     try:
         try:
             job.start()
@@ -131,9 +139,6 @@ def run_on_rows(
             display.show_dropped(dropped)
     finally:
         display.close()
-    if job.error is not None:
-        raise _first_cause(display.exceptions, job.error)
-    return job.results
 
 
 def report_progress(done: float, total: float, **values: Any) -> None:
@@ -156,7 +161,12 @@ def _session(spark: Any) -> Any:
     return active
 
 
-def _first_cause(reports: List[Report], job: BaseException) -> BaseException:
+def is_secondary(report: Report) -> bool:
+    """Return whether a rank has reported an error that another one's failure has caused."""
+    return bool(pickle.loads(report.content)[0])
+
+
+def first_cause(reports: List[Report], job: BaseException) -> BaseException:
     """Return the exception of the first rank that failed by itself, not because of another rank."""
     failures = [(report.rank, *pickle.loads(report.content)) for report in reports]
     first = [each for each in failures if not each[1]] or failures

@@ -1,6 +1,7 @@
 package org.sparkcollectives.spark.internal.driver;
 
 import java.util.concurrent.CompletableFuture;
+import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.SparkException;
 
@@ -31,6 +32,11 @@ public final class ElasticRun implements AutoCloseable {
   /** Returns a future that completes with the reason when the run cannot go on. */
   public CompletableFuture<SparkException> failure() {
     return failure;
+  }
+
+  /** Cancels the jobs with a tag when the run cannot go on; called by the Python package. */
+  public void cancelWhenFailed(SparkContext context, String tag) {
+    failure.thenAccept(reason -> context.cancelJobsWithTag(tag));
   }
 
   @Override

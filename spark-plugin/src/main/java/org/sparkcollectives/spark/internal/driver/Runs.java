@@ -135,7 +135,15 @@ final class Runs {
   private static boolean isOfTheProgram(SparkListenerTaskEnd end, Failure failure) {
     return failure.kind() == Failure.Kind.EXCEPTION
         && !(end.reason() instanceof ExceptionFailure thrown
-            && thrown.className().startsWith(StoreException.class.getPackageName()));
+            && (thrown.className().startsWith(StoreException.class.getPackageName())
+                || isLostWorker(thrown)));
+  }
+
+  /** Returns whether a task's Python worker has ended, as when a container runs out of memory. */
+  private static boolean isLostWorker(ExceptionFailure thrown) {
+    return thrown.className().equals(SparkException.class.getName())
+        && thrown.description() != null
+        && thrown.description().startsWith("Python worker exited unexpectedly");
   }
 
   /** Returns what fails the run; null if the task has thrown nothing itself. */

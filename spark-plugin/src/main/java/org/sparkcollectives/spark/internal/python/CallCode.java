@@ -47,6 +47,21 @@ final class CallCode {
    */
   static final int RECONFIGURE = 95;
 
+  /** Begins the replica of a task of an elastic stage. */
+  static final int REPLICA = 96;
+
+  /** Begins a step, or asks for the state that the beginning needs. */
+  static final int START_QUORUM = 97;
+
+  /**
+   * Gives what the beginning of a step has asked for, and goes on with it; with the choice, cannot
+   * give it, because the group has failed.
+   */
+  static final int RESUME_QUORUM = 98;
+
+  /** Ends a step; with the choice, because of an error. */
+  static final int SHOULD_COMMIT = 99;
+
   static final int REPORT = 100;
 
   /** Brings a piece of a byte string of the next request. */

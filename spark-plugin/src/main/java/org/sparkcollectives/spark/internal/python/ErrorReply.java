@@ -8,6 +8,7 @@ import org.sparkcollectives.CollectiveTimeoutException;
 import org.sparkcollectives.GroupAbortedException;
 import org.sparkcollectives.PeerFailedException;
 import org.sparkcollectives.TransportException;
+import org.sparkcollectives.spark.elastic.RunOverException;
 import org.sparkcollectives.store.QueueEmptyException;
 import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.store.StoreTimeoutException;
@@ -60,6 +61,9 @@ final class ErrorReply {
     }
     if (error instanceof StoreException) {
       return "store";
+    }
+    if (error instanceof RunOverException) {
+      return "run-over";
     }
     if (error instanceof IllegalArgumentException) {
       return "argument";

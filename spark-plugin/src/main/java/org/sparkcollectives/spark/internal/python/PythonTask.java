@@ -3,8 +3,9 @@ package org.sparkcollectives.spark.internal.python;
 import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReconfigurableGroup;
+import org.sparkcollectives.spark.internal.elastic.QuorumReplica;
 
-/** A barrier task attempt whose Python workers may use the bridge. Thread-safe. */
+/** A task attempt whose Python workers may use the bridge. Thread-safe. */
 interface PythonTask {
 
   /** Returns the number of the task attempt, unique in the application. */
@@ -28,6 +29,15 @@ interface PythonTask {
    * @param number counts the task's reconfigurable groups from 1
    */
   ReconfigurableGroup reconfigurable(GroupOptions options, int number);
+
+  /**
+   * Begins the replica of an elastic stage whose task this is. Blocks for a round trip to the
+   * driver. Called on a thread of the bridge.
+   *
+   * @param run identifies the run
+   * @param checkpointInterval after how many steps a checkpoint is kept; 0 for none
+   */
+  QuorumReplica replica(String run, int checkpointInterval);
 
   /**
    * Passes a report of this task's worker to the driver, see {@link RankReports}. Called on a

@@ -21,6 +21,9 @@ import org.sparkcollectives.ReconfigurableGroup;
 import org.sparkcollectives.config.Configuration;
 import org.sparkcollectives.spark.config.SparkPluginConfiguration;
 import org.sparkcollectives.spark.config.SparkSettings;
+import org.sparkcollectives.spark.elastic.LostRows;
+import org.sparkcollectives.spark.internal.elastic.QuorumReplica;
+import org.sparkcollectives.spark.internal.elastic.ReplicaTask;
 import org.sparkcollectives.spark.internal.executor.ExecutorStatistics;
 import org.sparkcollectives.spark.internal.executor.TaskWorlds;
 import org.sparkcollectives.spi.CollectivesConfiguration;
@@ -28,8 +31,9 @@ import org.sparkcollectives.spi.RankTuning;
 import org.sparkcollectives.store.StoreConfiguration;
 
 /**
- * Passes this JVM's port and a secret to each barrier task's Python worker, in the task's local
- * properties. Spark passes them to the worker, and to nobody else.
+ * Passes this JVM's port and a secret to the Python worker of each barrier task, and of each
+ * replica of an elastic stage, in the task's local properties. Spark passes them to the worker, and
+ * to nobody else.
  *
  * <p>With a local master they are those of the job, which Spark gives to the tasks of its other
  * stages and writes to the event log when it submits one. So there they only name a file that has
@@ -46,6 +50,10 @@ public final class PythonTasks implements ExecutorPlugin {
   static final String STORE_TIMEOUT = "spark.collectives.python.storeTimeout";
   static final String NAN_CHECK = "spark.collectives.python.nanCheck";
   static final String DEBUG = "spark.collectives.python.debug";
+
+  /** The run whose replicas the tasks of a job train. */
+  static final String RUN = "spark.collectives.python.run";
+
   static final String JAR_VERSION = "spark.collectives.python.jarVersion";
 
   /**
@@ -98,10 +106,12 @@ public final class PythonTasks implements ExecutorPlugin {
   @Override
   public void onTaskStart() {
     Configuration settings = SparkSettings.of(SparkEnv.get().conf());
-    if (!(TaskContext.get() instanceof BarrierTaskContext task)) {
+    TaskContext task = TaskContext.get();
+    if (task instanceof BarrierTaskContext) {
+      ExecutorStatistics.begin(task);
+    } else if (task.getLocalProperty(RUN) == null) {
       return;
     }
-    ExecutorStatistics.begin(task);
     if (settings.get(SparkPluginConfiguration.PYTHON_ENABLED)) {
       try {
         begin(task, settings);
@@ -111,9 +121,9 @@ public final class PythonTasks implements ExecutorPlugin {
     }
   }
 
-  private void begin(BarrierTaskContext task, Configuration settings) throws IOException {
+  private void begin(TaskContext task, Configuration settings) throws IOException {
     Properties properties = task.getLocalProperties();
-    BarrierRank rank = new BarrierRank(task, plugin, settings);
+    WorkerTask rank = new WorkerTask(task, plugin, settings);
     // With a local master, the tasks of a stage share one properties object. They then share a
     // secret, and the later tasks add no keys: Spark counts the keys and then sends them to the
     // workers of the earlier tasks.
@@ -168,9 +178,18 @@ public final class PythonTasks implements ExecutorPlugin {
     }
   }
 
-  /** A barrier task. The bridge's threads have no task context of their own. */
-  private record BarrierRank(BarrierTaskContext task, PluginContext plugin, Configuration settings)
+  /** A task of Spark. The bridge's threads have no task context of their own. */
+  private record WorkerTask(TaskContext task, PluginContext plugin, Configuration settings)
       implements PythonTask {
+
+    private BarrierTaskContext barrier() {
+      if (task instanceof BarrierTaskContext barrier) {
+        return barrier;
+      }
+      throw new IllegalStateException(
+          "The replicas of an elastic stage are not the ranks of a barrier stage, and have no such"
+              + " group: they reduce by the calls of their manager");
+    }
 
     @Override
     public long attempt() {
@@ -185,13 +204,18 @@ public final class PythonTasks implements ExecutorPlugin {
     @Override
     public ProcessGroup join(GroupOptions options, int number) {
       return number == 1
-          ? TaskWorlds.of(task, settings, TUNING, options, "")
-          : TaskWorlds.another(task, settings, TUNING, options, number);
+          ? TaskWorlds.of(barrier(), settings, TUNING, options, "")
+          : TaskWorlds.another(barrier(), settings, TUNING, options, number);
     }
 
     @Override
     public ReconfigurableGroup reconfigurable(GroupOptions options, int number) {
-      return TaskWorlds.reconfigurable(task, settings, TUNING, options, number);
+      return TaskWorlds.reconfigurable(barrier(), settings, TUNING, options, number);
+    }
+
+    @Override
+    public QuorumReplica replica(String run, int checkpointInterval) {
+      return ReplicaTask.begin(task, run, task.numPartitions(), checkpointInterval, LostRows.DROP);
     }
 
     @Override

@@ -17,6 +17,7 @@ import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReconfigurableGroup;
 import org.sparkcollectives.Work;
+import org.sparkcollectives.spark.internal.elastic.QuorumReplica;
 
 /** The resources of the bridge for one task attempt, until the task ends. Thread-safe. */
 final class TaskBridge {
@@ -67,6 +68,8 @@ final class TaskBridge {
 
   /** The number of reconfigurable groups that were made so far; guarded by {@code making}. */
   private int reconfigurables;
+
+  private volatile WorkerReplica replica;
 
   private volatile boolean failed;
   private boolean closed;
@@ -141,6 +144,36 @@ final class TaskBridge {
     change.accept(group);
     works.release(id);
     before.forEach(each -> segments.release(each, !failed));
+  }
+
+  /** Begins the replica of this task, see {@link PythonTask#replica}; once. */
+  WorkerReplica replica(String run, int checkpointInterval) {
+    synchronized (making) {
+      if (replica == null) {
+        QuorumReplica begun = task.replica(run, checkpointInterval);
+        replica = new WorkerReplica(begun, add(begun.participants()));
+      }
+      return replica;
+    }
+  }
+
+  /**
+   * Returns the replica of this task.
+   *
+   * @throws IllegalStateException if it has not begun
+   */
+  WorkerReplica replica() {
+    WorkerReplica begun = replica;
+    if (begun == null) {
+      throw new IllegalStateException("The task has begun no replica of an elastic stage");
+    }
+    return begun;
+  }
+
+  /** Ends the memory and the works of a group whose members were others until now. */
+  void changed(int id) {
+    works.release(id);
+    segments.release(group(id), !failed);
   }
 
   private List<ReconfigurableGroup> reconfigurableGroups() {

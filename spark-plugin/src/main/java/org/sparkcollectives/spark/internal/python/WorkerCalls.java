@@ -25,12 +25,14 @@ final class WorkerCalls {
 
   private final TaskBridge bridge;
   private final GroupCalls groupCalls;
+  private final ReplicaCalls replicaCalls;
   private final LargeBytes apart = new LargeBytes();
 
   /** Creates the calls for a worker of the task. */
   WorkerCalls(TaskBridge bridge) {
     this.bridge = bridge;
     this.groupCalls = new GroupCalls(bridge);
+    this.replicaCalls = new ReplicaCalls(bridge);
   }
 
   /**
@@ -75,6 +77,11 @@ final class WorkerCalls {
           bridge.task().report(message, request.isChosen());
           reply.begin(Reply.DONE);
         }
+        case CallCode.REPLICA,
+            CallCode.START_QUORUM,
+            CallCode.RESUME_QUORUM,
+            CallCode.SHOULD_COMMIT ->
+            replicaCalls.answer(request, reply);
         default -> groupCalls.answer(request, reply);
       }
     }

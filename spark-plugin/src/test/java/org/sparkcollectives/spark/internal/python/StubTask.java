@@ -8,6 +8,7 @@ import org.sparkcollectives.GroupOptions;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ProcessGroups;
 import org.sparkcollectives.ReconfigurableGroup;
+import org.sparkcollectives.spark.internal.elastic.QuorumReplica;
 import org.sparkcollectives.store.HashStore;
 
 /**
@@ -32,6 +33,11 @@ record StubTask(long attempt, ProcessGroup group, List<byte[]> reports) implemen
   public ReconfigurableGroup reconfigurable(GroupOptions options, int number) {
     return ProcessGroups.reconfigurable(
         new HashStore(), 0, 1, options.withName("changing-" + number));
+  }
+
+  @Override
+  public QuorumReplica replica(String run, int checkpointInterval) {
+    throw new IllegalStateException("not in an elastic stage");
   }
 
   @Override
