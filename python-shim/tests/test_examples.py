@@ -109,6 +109,14 @@ def test_the_installed_package_learns_digits_without_the_repository(tmp_path):
 
 
 @pytest.mark.parity
+def test_replicas_learn_digits_while_their_executors_are_killed(tmp_path):
+    module = [sys.executable, "-m", "spark_collectives.examples.digits", "--elastic"]
+    cluster = ["--master", "local-cluster[2,1,1024]", "--ranks", "2"]
+    output = run([*module, *cluster, "--steps", "2000", "--kill-every", "1"], tmp_path)
+    assert percentage(output) > 90
+
+
+@pytest.mark.parity
 def test_a_pipeline_of_spark_ml_learns_digits(program):
     assert percentage(program("spark_ml.py", "--iterations", "15")) > 90
 
