@@ -13,20 +13,24 @@ import org.sparkcollectives.spark.elastic.LostRows;
 import org.sparkcollectives.spark.elastic.Replica;
 import org.sparkcollectives.spark.elastic.ReplicaFunction;
 import org.sparkcollectives.spark.internal.driver.ElasticRun;
+import org.sparkcollectives.spark.internal.driver.ReplicaJobs;
 import org.sparkcollectives.spark.internal.driver.RetryPreflight;
+import org.sparkcollectives.spark.internal.elastic.ReplicaRankTask;
 import org.sparkcollectives.spark.internal.elastic.ReplicaRdd;
 import org.sparkcollectives.spark.internal.elastic.ReplicaTask;
 import scala.reflect.ClassTag;
 import scala.reflect.ClassTag$;
 
 /**
- * Trains replicas of a model, one for each partition of an RDD, that go on when executors are lost.
+ * Trains replicas of a model, one for each partition of an RDD or for several, that go on when
+ * executors are lost.
  *
- * <p>It is an ordinary stage, not a barrier stage: a lost executor ends its own tasks only. The
- * replicas on other executors lose one attempt of one step, and take the next ones without it.
- * Spark starts the lost task again, alone, on whatever executor it has; it receives the state from
- * a replica that lives, and joins in. So slots for all replicas at once are not needed, and dynamic
- * allocation is allowed. The protocol follows PyTorch's torchft.
+ * <p>With replicas of one rank it is an ordinary stage, not a barrier stage: a lost executor ends
+ * its own tasks only. The replicas on other executors lose one attempt of one step, and take the
+ * next ones without it. Spark starts the lost task again, alone, on whatever executor it has; it
+ * receives the state from a replica that lives, and joins in. So slots for all replicas at once are
+ * not needed, and dynamic allocation is allowed. The protocol follows PyTorch's torchft. Replicas
+ * of several ranks are barrier stages of their own, see {@link #withReplicaSize}.
  *
  * <pre>{@code
  * double[] weights =
@@ -72,12 +76,15 @@ import scala.reflect.ClassTag$;
 public final class ElasticStage<T> {
 
   private final RDD<T> rdd;
+  private final int replicaSize;
   private final int minReplicas;
   private final int checkpointInterval;
   private final LostRows lostRows;
 
-  private ElasticStage(RDD<T> rdd, int minReplicas, int checkpointInterval, LostRows lostRows) {
+  private ElasticStage(
+      RDD<T> rdd, int replicaSize, int minReplicas, int checkpointInterval, LostRows lostRows) {
     this.rdd = rdd;
+    this.replicaSize = replicaSize;
     this.minReplicas = minReplicas;
     this.checkpointInterval = checkpointInterval;
     this.lostRows = lostRows;
@@ -90,7 +97,49 @@ public final class ElasticStage<T> {
 
   /** Creates a stage with one replica for each partition of {@code rdd}, a Scala RDD. */
   public static <T> ElasticStage<T> of(RDD<T> rdd) {
-    return new ElasticStage<>(Objects.requireNonNull(rdd, "rdd"), 1, 0, LostRows.DROP);
+    return new ElasticStage<>(Objects.requireNonNull(rdd, "rdd"), 1, 1, 0, LostRows.DROP);
+  }
+
+  /**
+   * Returns this stage with replicas of several ranks, such as the shards of a model that one
+   * process cannot hold. Replica {@code i} is the partitions from {@code i * ranks} on; the
+   * function runs once for each of them, and {@link Replica#group} has the ranks of its replica.
+   *
+   * <p>Each replica is a job of its own, with a barrier stage, from a thread of the driver that
+   * inherits the local properties of the caller. When one of its ranks is lost, Spark ends the
+   * others of this replica, and the job is submitted again as soon as there are slots; the other
+   * replicas go on. So all ranks of one replica need slots at the same time, but not those of all
+   * replicas. Spark refuses dynamic allocation for barrier stages (SPARK-24942). {@code
+   * spark.task.maxFailures} does not matter.
+   *
+   * @throws IllegalArgumentException if the number of partitions is not a multiple of {@code
+   *     ranks}, there are then fewer replicas than a step needs, or {@link LostRows#TAKE_OVER} was
+   *     asked for
+   */
+  public ElasticStage<T> withReplicaSize(int ranks) {
+    int partitions = rdd.getNumPartitions();
+    if (ranks < 1 || partitions % ranks != 0) {
+      throw new IllegalArgumentException(
+          "Each replica has the same number of ranks, 1 or more: "
+              + partitions
+              + " partitions do not make replicas of "
+              + ranks
+              + ". Call repartition with a multiple of it");
+    }
+    if (partitions > 0 && minReplicas > partitions / ranks) {
+      throw new IllegalArgumentException(
+          "A step needs "
+              + minReplicas
+              + " replicas, but "
+              + partitions
+              + " partitions make "
+              + partitions / ranks
+              + " replicas of "
+              + ranks
+              + " ranks");
+    }
+    requireOneRank(ranks, lostRows);
+    return new ElasticStage<>(rdd, ranks, minReplicas, checkpointInterval, lostRows);
   }
 
   /**
@@ -98,17 +147,19 @@ public final class ElasticStage<T> {
    * fewer, at the beginning or after losses, the others wait for Spark to start more. With {@link
    * LostRows#WAIT} a step needs all, whatever this number is.
    *
-   * @throws IllegalArgumentException if it is not from 1 to the number of partitions
+   * @throws IllegalArgumentException if it is not from 1 to the number of replicas
    */
   public ElasticStage<T> withMinReplicas(int replicas) {
-    if (replicas < 1 || replicas > rdd.getNumPartitions()) {
+    if (replicas < 1 || replicas > replicas()) {
       throw new IllegalArgumentException(
           "A step needs from 1 to "
-              + rdd.getNumPartitions()
-              + " replicas, the number of partitions, not "
+              + replicas()
+              + " replicas, the number of partitions"
+              + (replicaSize > 1 ? " by that of ranks" : "")
+              + ", not "
               + replicas);
     }
-    return new ElasticStage<>(rdd, replicas, checkpointInterval, lostRows);
+    return new ElasticStage<>(rdd, replicaSize, replicas, checkpointInterval, lostRows);
   }
 
   /**
@@ -123,7 +174,7 @@ public final class ElasticStage<T> {
       throw new IllegalArgumentException(
           "A checkpoint is kept after 1 step or more, not after " + steps);
     }
-    return new ElasticStage<>(rdd, minReplicas, steps, lostRows);
+    return new ElasticStage<>(rdd, replicaSize, minReplicas, steps, lostRows);
   }
 
   /**
@@ -161,14 +212,35 @@ public final class ElasticStage<T> {
    * of {@code parallelize} has the rows in it.
    */
   public ElasticStage<T> withLostRows(LostRows answer) {
-    return new ElasticStage<>(
-        rdd, minReplicas, checkpointInterval, Objects.requireNonNull(answer, "answer"));
+    Objects.requireNonNull(answer, "answer");
+    requireOneRank(replicaSize, answer);
+    return new ElasticStage<>(rdd, replicaSize, minReplicas, checkpointInterval, answer);
+  }
+
+  private static void requireOneRank(int ranks, LostRows answer) {
+    if (ranks > 1 && answer == LostRows.TAKE_OVER) {
+      throw new IllegalArgumentException(
+          "Replicas of "
+              + ranks
+              + " ranks do not take over the rows of others: use LostRows.DROP or LostRows.WAIT, or"
+              + " replicas of one rank");
+    }
+  }
+
+  private int replicas() {
+    return rdd.getNumPartitions() / replicaSize;
+  }
+
+  /** Returns how many replicas a step needs. */
+  private int least() {
+    return lostRows == LostRows.WAIT ? replicas() : minReplicas;
   }
 
   /**
    * Trains the replicas now, as a job of its own, and returns what the function has returned on one
-   * of them; it should return the same on all. Blocks until all tasks have ended; a replica that
-   * Spark starts when others have finished ends at once. An interrupt cancels the job.
+   * of them, on rank 0 if it has several; it should return the same on all replicas. Blocks until
+   * all tasks have ended; a replica that Spark starts when others have finished ends at once. An
+   * interrupt cancels the job.
    *
    * <p>Throws {@code SparkException} if the job fails, or the function throws, with its exception
    * as cause; and {@code InterruptedException} if the thread is interrupted.
@@ -179,14 +251,16 @@ public final class ElasticStage<T> {
    */
   public <R> R run(ReplicaFunction<T, R> function) {
     Objects.requireNonNull(function, "function");
-    int replicas = rdd.getNumPartitions();
+    int replicas = replicas();
     if (replicas == 0) {
       throw new IllegalArgumentException("The RDD has no partitions, so there are no replicas");
     }
+    if (replicaSize > 1) {
+      return runReplicasOfRanks(function);
+    }
     RetryPreflight.check(rdd);
     SparkCollectives.install(rdd.sparkContext());
-    int least = lostRows == LostRows.WAIT ? replicas : minReplicas;
-    try (ElasticRun run = ElasticRun.begin(SparkEnv.get(), least)) {
+    try (ElasticRun run = ElasticRun.begin(SparkEnv.get(), least())) {
       JavaFutureAction<List<R>> job =
           tasks(new ReplicaTask<>(function, run.id(), replicas, checkpointInterval, lostRows))
               .collectAsync();
@@ -204,6 +278,31 @@ public final class ElasticStage<T> {
     return lostRows == LostRows.TAKE_OVER
         ? JavaRDD.fromRDD(new ReplicaRdd<>(rdd, task), any)
         : rdd.toJavaRDD().mapPartitions(task);
+  }
+
+  private <R> R runReplicasOfRanks(ReplicaFunction<T, R> function) {
+    ReplicaJobs.check(rdd);
+    SparkCollectives.install(rdd.sparkContext());
+    ClassTag<R> any = ClassTag$.MODULE$.apply(Object.class);
+    try (ElasticRun run = ElasticRun.begin(SparkEnv.get(), least(), replicaSize)) {
+      return ReplicaJobs.run(
+          rdd,
+          run,
+          replicaSize,
+          (replica, rows, call) ->
+              JavaRDD.fromRDD(
+                  rows.barrier()
+                      .mapPartitions(
+                          new ReplicaRankTask<>(
+                              function, run.id(), call, replica, replicas(), checkpointInterval),
+                          false,
+                          any),
+                  any));
+    } catch (RuntimeException e) {
+      throw e;
+    } catch (Exception e) {
+      throw ElasticStage.<RuntimeException>unchecked(e);
+    }
   }
 
   private static <R> List<R> await(JavaFutureAction<List<R>> job, ElasticRun run) throws Exception {

@@ -8,8 +8,8 @@ import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 
 /**
- * A copy of the model, trained in one task together with the others: the counterpart of torchft's
- * {@code Manager}, most of whose names it has.
+ * A copy of the model, trained together with others, as one task sees it: the counterpart of
+ * torchft's {@code Manager}, most of whose names it has.
  *
  * <pre>{@code
  * double[] weights = new double[features];
@@ -31,11 +31,31 @@ import org.sparkcollectives.Tensor;
  * <p>A <b>quorum</b> is the set of replicas that take steps together; all of them are participants
  * in each of its steps. It changes when a replica is lost, and when one that waits comes in, which
  * gets the state of the others first. Not thread-safe: for the thread of the task.
+ *
+ * <p><b>Several ranks.</b> A replica may be several tasks, its ranks ({@code
+ * ElasticStage.withReplicaSize}). Each has such an object, with the part of the state that is its
+ * own; all call its methods alike. {@link #allReduce} and the state that a replica receives are
+ * between the same rank of all replicas. A step counts on all ranks of a replica or on none. What
+ * they have to tell each other within the step goes through {@link #group}.
  */
 public interface Replica {
 
-  /** Returns the number of this replica, its partition. */
+  /**
+   * Returns the number of this replica: its partition, by the number of ranks if it has several.
+   */
   int replicaId();
+
+  /**
+   * Returns the group of the ranks of this replica, for what they exchange within a step: a model
+   * in shards, or stages of a pipeline. The same for as long as the task runs; when one of its
+   * ranks is lost, its collectives throw, and so do {@link #startQuorum} and {@link #shouldCommit},
+   * which use it, too: let the exception pass, as the replica begins again with all its ranks. All
+   * ranks make these calls and their collectives in the same order.
+   *
+   * <p>If the replica has one rank, so has the group, which the first call makes; that waits for
+   * nobody.
+   */
+  ProcessGroup group();
 
   /**
    * Registers the tensors that a replica which joins or is behind receives from another one. They

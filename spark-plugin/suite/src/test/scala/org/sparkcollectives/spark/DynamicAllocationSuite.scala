@@ -46,6 +46,11 @@ class DynamicAllocationSuite extends AnyFunSuite with ElasticRuns {
         sc.parallelize(0 until 5, 5).barrier().mapPartitions(rows => rows).collect()
       }
       assert(refusal.getMessage.contains("SPARK-24942"), refusal)
+      val elastic = intercept[IllegalStateException] {
+        ElasticStage.of(sc.parallelize(0 until 4, 4)).withReplicaSize(2).run[Int]((_, _) => 1)
+      }
+      assert(elastic.getMessage.contains("SPARK-24942"), elastic)
+      assert(elastic.getMessage.contains("spark.dynamicAllocation.enabled=false"), elastic)
     }
   }
 

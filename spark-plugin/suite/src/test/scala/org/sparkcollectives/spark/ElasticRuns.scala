@@ -17,34 +17,41 @@ trait ElasticRuns extends Patience with Assertions {
   def train(
       sc: SparkContext,
       folder: Path,
-      replicas: Int = 3,
+      partitions: Int = 3,
       stage: ElasticStage[Int] => ElasticStage[Int] = identity
   ): Future[Trained] = {
     val path = folder.toString
-    val rows = sc.parallelize(0 until replicas, replicas)
+    val rows = sc.parallelize(0 until partitions, partitions)
     Future(
       stage(ElasticStage.of(rows)).run[Trained]((replica, _) => ElasticTraining(replica, path))
     )
   }
 
-  /** Waits until a replica has made more steps in an attempt of its task. */
-  def awaitSteps(folder: Path, replica: Int, attempt: Int, more: Long = 5): ReplicaPlace =
-    awaitSteps(folder, replica, more, _ == attempt)
+  /** Waits until the replica of a partition has made more steps in an attempt of its task. */
+  def awaitSteps(folder: Path, partition: Int, attempt: Int, more: Long = 5): ReplicaPlace =
+    awaitSteps(folder, partition, more, _ == attempt)
 
-  /** Waits until a replica has made more steps, in whatever attempt. */
-  def awaitSteps(folder: Path, replica: Int): ReplicaPlace =
-    awaitSteps(folder, replica, 5, _ => true)
+  /** Waits until the replica of a partition has made more steps, in whatever attempt. */
+  def awaitSteps(folder: Path, partition: Int): ReplicaPlace = awaitMore(folder, partition, 5)
+
+  /** Waits until the replica of a partition has made that many more steps. */
+  def awaitMore(folder: Path, partition: Int, steps: Long): ReplicaPlace =
+    awaitSteps(folder, partition, steps, _ => true)
+
+  /** Waits until the replica of a partition has made steps in an attempt after one. */
+  def awaitStepsAfter(folder: Path, partition: Int, attempt: Int): ReplicaPlace =
+    awaitSteps(folder, partition, 5, _ > attempt)
 
   private def awaitSteps(
       folder: Path,
-      replica: Int,
+      partition: Int,
       more: Long,
       isAwaited: Int => Boolean
   ): ReplicaPlace = {
-    def place = read(folder, replica).filter(found => isAwaited(found.attempt))
-    eventually(s"replica $replica trains: ${read(folder, replica)}")(place.nonEmpty)
+    def place = read(folder, partition).filter(found => isAwaited(found.attempt))
+    eventually(s"partition $partition trains: ${read(folder, partition)}")(place.nonEmpty)
     val step = place.get.step
-    eventually(s"replica $replica goes on from step $step")(place.exists(_.step >= step + more))
+    eventually(s"partition $partition goes on from step $step")(place.exists(_.step >= step + more))
     place.get
   }
 
@@ -61,13 +68,18 @@ trait ElasticRuns extends Patience with Assertions {
 
   /** Asserts that replicas have the state that the committed steps give on one thread, and returns
     * the attempts of their tasks that have finished.
+    *
+    * @param size
+    *   how many ranks a replica has
     */
-  def finalAttempts(folder: Path, trained: Trained, replicas: Int): Seq[Int] = {
-    assert(trained.weights.toSeq == replay(trained.history, trained.step).toSeq)
-    (0 until replicas).map { replica =>
-      eventually(s"replica $replica has ended")(Files.exists(folder.resolve(s"final-$replica")))
-      val Array(attempt, state) = Files.readString(folder.resolve(s"final-$replica")).split(" ")
-      assert(state == digest(trained), s"the state of replica $replica")
+  def finalAttempts(folder: Path, trained: Trained, partitions: Int, size: Int = 1): Seq[Int] = {
+    val ranks = (0 until size).map(replay(trained.history, trained.step, _, size))
+    assert(trained.weights.toSeq == ranks.head.toSeq)
+    (0 until partitions).map { each =>
+      eventually(s"partition $each has ended")(Files.exists(folder.resolve(s"final-$each")))
+      val Array(attempt, state) = Files.readString(folder.resolve(s"final-$each")).split(" ")
+      val expected = digest(trained.copy(weights = ranks(each % size)))
+      assert(state == expected, s"the state of partition $each")
       attempt.toInt
     }
   }

@@ -101,19 +101,9 @@ class ElasticSuite extends AnyFunSuite with LocalCluster with ElasticRuns {
     assertNothingIsLeft()
   }
 
-  private def executorPids: Seq[String] =
-    ProcessHandle
-      .current()
-      .children()
-      .toArray
-      .toSeq
-      .collect { case child: ProcessHandle => child }
-      .filter(_.info.commandLine.orElse("").contains("CoarseGrainedExecutorBackend"))
-      .map(_.pid.toString)
-
   test("replicas that get a slot when others have finished end at once") {
     val folder = Files.createTempDirectory("elastic")
-    val run = train(sc, folder, replicas = 5)
+    val run = train(sc, folder, partitions = 5)
     (0 until 3).foreach(awaitSteps(folder, _, attempt = 0))
     val trained = finish(folder, run)
     assertEnded(folder, trained, 0, 0, 0)

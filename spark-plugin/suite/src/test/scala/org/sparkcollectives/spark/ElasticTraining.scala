@@ -5,7 +5,7 @@ import java.nio.file.{Files, Path}
 import java.security.MessageDigest
 import java.util.concurrent.locks.LockSupport
 
-import org.apache.spark.{SparkEnv, TaskContext}
+import org.apache.spark.{BarrierTaskContext, SparkEnv, TaskContext}
 import org.sparkcollectives.{ReduceOp, Tensor}
 import org.sparkcollectives.spark.elastic.Replica
 
@@ -18,7 +18,11 @@ import org.sparkcollectives.spark.elastic.Replica
   */
 case class Trained(weights: Array[Double], history: Array[Long], step: Long, beganWith: Long)
 
-/** The process and the step of a replica. */
+/** The process and the step of a rank of a replica.
+  *
+  * @param attempt
+  *   of its task; of a barrier task, its stage
+  */
 case class ReplicaPlace(pid: String, executor: String, attempt: Int, step: Long)
 
 /** The task of the suite, apart from it so that no task carries it along. */
@@ -29,7 +33,12 @@ object ElasticTraining {
 
   /** Trains until a file named `finish` is seen, and says after each step where the replica is. */
   def apply(replica: Replica, folder: String): Trained = {
-    val attempt = TaskContext.get().attemptNumber()
+    val ranks = replica.group
+    val partition = replica.replicaId * ranks.size + ranks.rank
+    val attempt = TaskContext.get() match {
+      case rank: BarrierTaskContext => rank.stageId()
+      case task                     => task.attemptNumber()
+    }
     val executor = SparkEnv.get.executorId
     val pid = ProcessHandle.current().pid()
     val weights = Array.fill(1000)(1.0)
@@ -45,8 +54,11 @@ object ElasticTraining {
       finished(0) == 0
     }) {
       val step = replica.currentStep
-      Jobs.write(folder, s"place-${replica.replicaId}", s"$pid $executor $attempt $step")
-      val sum = gradient(replica.replicaId, step, weights.length)
+      Jobs.write(folder, s"place-$partition", s"$pid $executor $attempt $step")
+      val sum = gradient(partition, step, weights.length)
+      val all = Array(1)
+      ranks.allReduce(Tensor.of(all: _*), ReduceOp.SUM).await()
+      require(all(0) == ranks.size, s"${all(0)} ranks of ${ranks.size}")
       // Else the history would be full before an executor has started.
       LockSupport.parkNanos(StepNanos)
       val seen = if (Files.exists(Path.of(folder, "finish"))) 1L else 0L
@@ -60,25 +72,33 @@ object ElasticTraining {
       }
     }
     val trained = state.copy(step = replica.currentStep, beganWith = first)
-    Jobs.write(folder, s"final-${replica.replicaId}", s"$attempt ${digest(trained)}")
+    Jobs.write(folder, s"final-$partition", s"$attempt ${digest(trained)}")
     trained
   }
 
   /** Whole numbers, so that sums do not depend on the order. */
-  private def gradient(replica: Int, step: Long, size: Int): Array[Double] =
-    Array.tabulate(size)(i => ((replica * 31L + step * 17 + i) % 97 - 48).toDouble)
+  private def gradient(partition: Int, step: Long, size: Int): Array[Double] =
+    Array.tabulate(size)(i => ((partition * 31L + step * 17 + i) % 97 - 48).toDouble)
 
   private def descend(weights: Array[Double], sum: Array[Double], participants: Int): Unit =
     for (i <- weights.indices) weights(i) -= 0.01 * (sum(i) / participants)
 
-  /** Computes on one thread what the committed steps give. */
-  def replay(history: Array[Long], steps: Long): Array[Double] = {
+  /** Computes on one thread what the committed steps give.
+    *
+    * @param rank
+    *   of each replica
+    * @param size
+    *   how many ranks a replica has
+    */
+  def replay(history: Array[Long], steps: Long, rank: Int, size: Int): Array[Double] = {
     val weights = Array.fill(1000)(1.0)
     for (step <- 0L until steps) {
       val sum = new Array[Double](weights.length)
       val participants = (0 until 63).filter(each => (history(step.toInt) & 1L << each) != 0)
-      for (each <- participants; (value, i) <- gradient(each, step, sum.length).zipWithIndex)
-        sum(i) += value
+      for {
+        each <- participants
+        (value, i) <- gradient(each * size + rank, step, sum.length).zipWithIndex
+      } sum(i) += value
       descend(weights, sum, participants.size)
     }
     weights
@@ -91,8 +111,8 @@ object ElasticTraining {
     MessageDigest.getInstance("SHA-256").digest(bytes.array).map("%02x".format(_)).mkString
   }
 
-  def read(folder: Path, replica: Int): Option[ReplicaPlace] = {
-    val file = folder.resolve(s"place-$replica")
+  def read(folder: Path, partition: Int): Option[ReplicaPlace] = {
+    val file = folder.resolve(s"place-$partition")
     if (!Files.exists(file)) None
     else
       Files.readString(file).split(" ") match {

@@ -62,6 +62,17 @@ trait LocalCluster
     awaitExecutors()
   }
 
+  /** Returns the processes of the executors. */
+  def executorPids: Seq[String] =
+    ProcessHandle
+      .current()
+      .children()
+      .toArray
+      .toSeq
+      .collect { case child: ProcessHandle => child }
+      .filter(_.info.commandLine.orElse("").contains("CoarseGrainedExecutorBackend"))
+      .map(_.pid.toString)
+
   /** Asserts that all slots are free again, and that ranks in them work. */
   def assertTheNextJobRuns(): Unit = {
     val slots = executors * cores

@@ -18,10 +18,15 @@ public final class ElasticRun implements AutoCloseable {
     this.failure = runs.failure(id);
   }
 
-  /** Begins a run in an application whose driver has a store. */
+  /** Begins a run of replicas of one rank in an application whose driver has a store. */
   public static ElasticRun begin(SparkEnv env, int minReplicas) {
+    return begin(env, minReplicas, 1);
+  }
+
+  /** Begins a run of replicas with that many ranks each. */
+  public static ElasticRun begin(SparkEnv env, int minReplicas, int replicaSize) {
     Runs runs = DriverStores.of(env).runs();
-    return new ElasticRun(runs, runs.begin(minReplicas));
+    return new ElasticRun(runs, runs.begin(minReplicas, replicaSize));
   }
 
   /** Returns what identifies the run in the application. */
@@ -37,6 +42,16 @@ public final class ElasticRun implements AutoCloseable {
   /** Cancels the jobs with a tag when the run cannot go on; called by the Python package. */
   public void cancelWhenFailed(SparkContext context, String tag) {
     failure.thenAccept(reason -> context.cancelJobsWithTag(tag));
+  }
+
+  /** Returns how many quorums the incarnations of a replica were in. */
+  long quorums(int replica) {
+    return runs.ranks(id).quorums(replica);
+  }
+
+  /** Returns whether all ranks of a replica have begun, and none has failed. */
+  boolean isRunning(int replica) {
+    return runs.ranks(id).isRunning(replica);
   }
 
   @Override

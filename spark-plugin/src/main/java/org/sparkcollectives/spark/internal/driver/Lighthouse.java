@@ -61,6 +61,7 @@ final class Lighthouse {
   private final int minReplicas;
   private final Store store;
   private final String group;
+  private final int replicaSize;
   private final Listener listener;
   private final CompletableFuture<SparkException> failure = new CompletableFuture<>();
 
@@ -87,11 +88,13 @@ final class Lighthouse {
    * @param minReplicas how many replicas a quorum needs
    * @param store the keys of the run
    * @param group the name of the group of its replicas
+   * @param replicaSize how many ranks a replica has, each with a group of its own
    */
-  Lighthouse(int minReplicas, Store store, String group, Listener listener) {
+  Lighthouse(int minReplicas, Store store, String group, int replicaSize, Listener listener) {
     this.minReplicas = minReplicas;
     this.store = store;
     this.group = group;
+    this.replicaSize = replicaSize;
     this.listener = listener;
   }
 
@@ -223,13 +226,15 @@ final class Lighthouse {
     if (question != null) {
       question.answer().cancel(false);
     }
-    int rank = quorum.rank(incarnation);
-    if (rank >= 0) {
-      RankLocation location = new RankLocation(rank, how.host(), how.executorId(), incarnation);
-      // Members that make the quorum's group at this moment would wait for this one.
-      FailedRendezvous.publish(
-          store.withPrefix(RunKeys.group(group, quorum.id())),
-          new Failure(how.kind(), location, "", -1, how.cause()));
+    int member = quorum.rank(incarnation);
+    if (member >= 0) {
+      RankLocation location = new RankLocation(member, how.host(), how.executorId(), incarnation);
+      Failure failure = new Failure(how.kind(), location, "", -1, how.cause());
+      // Members that make the quorum's groups at this moment would wait for this one.
+      for (int rank = 0; rank < replicaSize; rank++) {
+        String of = RunKeys.replicas(group, rank, replicaSize);
+        FailedRendezvous.publish(store.withPrefix(RunKeys.group(of, quorum.id())), failure);
+      }
     }
   }
 

@@ -29,6 +29,21 @@ public final class RetryPreflight {
    * @throws IllegalArgumentException if the rows are computed by a barrier stage
    */
   public static void check(RDD<?> rows) {
+    requireNoBarrier(rows);
+    SparkContext context = rows.sparkContext();
+    // A local master has no executor that could be lost.
+    if (!context.isLocal()) {
+      check(context.getConf());
+      warnOfShuffles(rows);
+    }
+  }
+
+  /**
+   * Checks rows whose replicas are barrier stages of their own.
+   *
+   * @throws IllegalArgumentException if the rows are computed by a barrier stage
+   */
+  static void requireNoBarrier(RDD<?> rows) {
     if (rows.isBarrier()) {
       throw new IllegalArgumentException(
           "The rows of "
@@ -36,12 +51,6 @@ public final class RetryPreflight {
               + " come from a barrier stage, which would make the replicas one: a lost executor"
               + " would end all of them. Keep the rows in between, by a shuffle or"
               + " RDD.checkpoint and an action");
-    }
-    SparkContext context = rows.sparkContext();
-    // A local master has no executor that could be lost.
-    if (!context.isLocal()) {
-      check(context.getConf());
-      warnOfShuffles(rows);
     }
   }
 

@@ -1,17 +1,19 @@
 package org.sparkcollectives.spark.internal.driver;
 
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import org.sparkcollectives.spark.internal.protocol.RunRequest;
 
 /**
  * Decides which task attempts may use the keys of a run: the latest incarnation of each replica,
- * until the run has ended. Not thread-safe.
+ * with all its ranks, until the run has ended. Not thread-safe.
  */
 final class RunFence {
 
-  /** By run, the latest incarnation of each replica. */
-  private final Map<String, Map<Integer, RunRequest>> latest = new HashMap<>();
+  /** By run and replica, the ranks of the latest incarnation. */
+  private final Map<String, Map<Integer, List<RunRequest>>> latest = new HashMap<>();
 
   /** Begins a run, which has no replicas yet. */
   void begin(String run) {
@@ -24,16 +26,20 @@ final class RunFence {
    * @throws IllegalStateException if the run is over, or a later incarnation has begun
    */
   void enter(RunRequest request) {
-    Map<Integer, RunRequest> replicas = latest.get(request.run());
+    Map<Integer, List<RunRequest>> replicas = latest.get(request.run());
     if (replicas == null) {
       throw new IllegalStateException(
           "Run " + request.run() + " is over; " + request + " comes too late");
     }
-    RunRequest there = replicas.get(request.replica());
-    if (there != null && there.incarnation() > request.incarnation()) {
-      throw new IllegalStateException(over(request, there));
+    List<RunRequest> ranks =
+        replicas.computeIfAbsent(request.replica(), unused -> new ArrayList<>());
+    for (RunRequest there : ranks) {
+      if (request.precedes(there)) {
+        throw new IllegalStateException(over(request, there));
+      }
     }
-    replicas.put(request.replica(), request);
+    ranks.removeIf(there -> there.precedes(request));
+    ranks.add(request);
   }
 
   /** Returns why an incarnation is over. */

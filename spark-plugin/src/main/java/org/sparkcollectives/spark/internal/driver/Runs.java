@@ -23,7 +23,8 @@ import org.sparkcollectives.store.StoreException;
 
 /**
  * The calls of {@code ElasticStage} that are under way: each has keys in the driver's store, which
- * live as long as the call, and a {@link Lighthouse}. Thread-safe; nothing blocks.
+ * live as long as the call, and a {@link Lighthouse}, which {@link ReplicaRanks} ask. Thread-safe;
+ * nothing blocks.
  */
 final class Runs {
 
@@ -32,7 +33,7 @@ final class Runs {
   private final StoreClients clients;
   private final Supplier<String> application;
   private final AtomicLong last = new AtomicLong();
-  private final Map<String, Lighthouse> lighthouses = new ConcurrentHashMap<>();
+  private final Map<String, ReplicaRanks> runs = new ConcurrentHashMap<>();
   private final StageTearDown.Kill kill;
 
   /** The replicas whose tasks run, by incarnation. */
@@ -53,17 +54,27 @@ final class Runs {
     this.kill = kill;
   }
 
-  /** Begins a run, and returns its id, which no other run of the application has. */
+  /** Begins a run with replicas of one rank, see {@link #begin(int, int)}. */
   String begin(int minReplicas) {
+    return begin(minReplicas, 1);
+  }
+
+  /**
+   * Begins a run, and returns its id, which no other run of the application has.
+   *
+   * @param replicaSize how many ranks a replica has
+   */
+  String begin(int minReplicas, int replicaSize) {
     String run = String.valueOf(last.incrementAndGet());
     clients.beginRun(run);
-    lighthouses.put(
-        run,
+    Lighthouse lighthouse =
         new Lighthouse(
             minReplicas,
             clients.store(RunKeys.prefix(run)),
             RunKeys.replicas(application.get(), run),
-            listener(run)));
+            replicaSize,
+            listener(run));
+    runs.put(run, new ReplicaRanks(lighthouse, replicaSize));
     return run;
   }
 
@@ -82,32 +93,32 @@ final class Runs {
     };
   }
 
-  /** Lets replicas leave whose executors are being decommissioned. */
+  /** Lets replicas leave of which a rank is on an executor that is being decommissioned. */
   void leave(Predicate<String> decommissioned) {
     tasks.forEach(
-        (incarnation, replica) -> {
-          Lighthouse lighthouse = lighthouses.get(replica.run());
-          if (lighthouse != null && decommissioned.test(replica.executor())) {
-            lighthouse.leave(incarnation);
+        (task, rank) -> {
+          ReplicaRanks ranks = runs.get(rank.run());
+          if (ranks != null && decommissioned.test(rank.executor())) {
+            ranks.leave(task);
           }
         });
   }
 
-  /** Makes a replica a client of its run, see {@link StoreClients#openRun}. */
+  /** Makes a rank of a replica a client of its run, see {@link StoreClients#openRun}. */
   void open(UUID id, RunRequest replica, RpcAddress sender) {
     clients.openRun(id, replica, sender);
     tasks.put(replica.incarnation(), replica);
-    lighthouse(replica.run()).began(replica.replica(), replica.incarnation());
+    ranks(replica.run()).began(replica);
   }
 
   /** Returns a future of the quorum of a replica's next step. */
   CompletableFuture<Quorum> ask(RunRequest replica, QuorumRequest request) {
-    return lighthouse(replica.run()).ask(replica.incarnation(), request);
+    return ranks(replica.run()).ask(replica.incarnation(), request);
   }
 
   /** Records that a task has ended, well or not; it may be any of the application. */
   void taskEnded(SparkListenerTaskEnd end) {
-    if (lighthouses.isEmpty()) {
+    if (runs.isEmpty()) {
       return;
     }
     long task = end.taskInfo().taskId();
@@ -119,15 +130,15 @@ final class Runs {
     }
   }
 
-  /** Records that a task has returned, see {@link Lighthouse#returned}. */
+  /** Records that a task has returned, see {@link ReplicaRanks#returned}. */
   void returned(long task) {
-    lighthouses.values().forEach(each -> each.returned(task));
+    runs.values().forEach(each -> each.returned(task));
     tasks.remove(task);
   }
 
-  /** Records that a task has failed, see {@link Lighthouse#failed}. */
+  /** Records that a task has failed, see {@link ReplicaRanks#failed}. */
   void failed(long task, Failure failure, SparkException cause) {
-    lighthouses.values().forEach(each -> each.failed(task, failure, cause));
+    runs.values().forEach(each -> each.failed(task, failure, cause));
     tasks.remove(task);
   }
 
@@ -164,7 +175,7 @@ final class Runs {
 
   /** Returns a future that completes with the reason when a run cannot go on. */
   CompletableFuture<SparkException> failure(String run) {
-    return lighthouse(run).failure();
+    return ranks(run).failure();
   }
 
   /** Returns what tells of the quorums. */
@@ -172,20 +183,21 @@ final class Runs {
     return events;
   }
 
-  private Lighthouse lighthouse(String run) {
-    Lighthouse lighthouse = lighthouses.get(run);
-    if (lighthouse == null) {
+  /** Returns the ranks of a run. */
+  ReplicaRanks ranks(String run) {
+    ReplicaRanks ranks = runs.get(run);
+    if (ranks == null) {
       throw new StoreException("Run " + run + " is over");
     }
-    return lighthouse;
+    return ranks;
   }
 
   /** Ends a run: its keys and clients go. */
   void close(String run) {
-    Lighthouse lighthouse = lighthouses.remove(run);
-    if (lighthouse != null) {
-      lighthouse.close();
-      SparkException failure = lighthouse.failure().getNow(null);
+    ReplicaRanks ranks = runs.remove(run);
+    if (ranks != null) {
+      ranks.close();
+      SparkException failure = ranks.failure().getNow(null);
       events.ended(run, failure == null ? "" : failure.getMessage());
     }
     clients.endRun(run);

@@ -2,7 +2,6 @@ package org.sparkcollectives.spark.internal.driver;
 
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import org.apache.spark.SparkConf;
 import org.apache.spark.SparkContext;
 import org.apache.spark.rdd.RDD;
 import org.sparkcollectives.config.Configuration;
@@ -50,12 +49,10 @@ public final class SlotPreflight {
             reason -> {
               throw new IllegalStateException(reason);
             });
-    SparkConf conf = context.conf();
-    // Spark ignores the setting where the driver runs the tasks itself.
-    if (!context.isLocal() && conf.getBoolean("spark.dynamicAllocation.enabled", false)) {
+    if (hasDynamicAllocation()) {
       throw new IllegalStateException(dynamicAllocation().describe());
     }
-    Configuration configuration = SparkSettings.of(conf);
+    Configuration configuration = SparkSettings.of(context.conf());
     Duration patience = configuration.get(SparkPluginConfiguration.PREFLIGHT_TIMEOUT);
     Backoff backoff = Backoff.every(LOOK_NANOS);
     long start = System.nanoTime();
@@ -66,6 +63,25 @@ public final class SlotPreflight {
       }
       backoff.pause();
     }
+  }
+
+  /**
+   * Checks that Spark runs barrier stages with as many tasks as {@code rdd} has partitions, in one
+   * stage or several. Waits for no slots.
+   *
+   * @throws IllegalStateException if dynamic allocation is on, saying what to set instead
+   */
+  static void requireNoDynamicAllocation(RDD<?> rdd) {
+    SlotPreflight preflight = new SlotPreflight(rdd);
+    if (preflight.hasDynamicAllocation()) {
+      throw new IllegalStateException(preflight.dynamicAllocation().describe());
+    }
+  }
+
+  private boolean hasDynamicAllocation() {
+    // Spark ignores the setting where the driver runs the tasks itself.
+    return !context.isLocal()
+        && context.conf().getBoolean("spark.dynamicAllocation.enabled", false);
   }
 
   private DynamicAllocation dynamicAllocation() {

@@ -1,8 +1,10 @@
 package org.sparkcollectives.spark.internal.driver;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import org.apache.spark.Dependency;
@@ -49,6 +51,12 @@ public final class StageChain {
 
   /** Returns whether {@code rdd} reads the files of a shuffle, and none of its checkpoints. */
   static boolean readsShuffle(RDD<?> rdd) {
+    return !shuffles(rdd).isEmpty();
+  }
+
+  /** Returns the shuffles whose files {@code rdd} reads, where it reads none of its checkpoints. */
+  static List<ShuffleDependency<?, ?, ?>> shuffles(RDD<?> rdd) {
+    List<ShuffleDependency<?, ?, ?>> shuffles = new ArrayList<>();
     Set<Integer> seen = new HashSet<>();
     Deque<RDD<?>> waiting = new ArrayDeque<>();
     waiting.push(rdd);
@@ -60,13 +68,14 @@ public final class StageChain {
       Iterator<?> dependencies = dependencies(child).iterator();
       while (dependencies.hasNext()) {
         Dependency<?> each = (Dependency<?>) dependencies.next();
-        if (each instanceof ShuffleDependency) {
-          return true;
+        if (each instanceof ShuffleDependency<?, ?, ?> shuffle) {
+          shuffles.add(shuffle);
+        } else {
+          waiting.push(each.rdd());
         }
-        waiting.push(each.rdd());
       }
     }
-    return false;
+    return shuffles;
   }
 
   private static String describe(int partitions, RDD<?> child, RDD<?> parent) {

@@ -3,6 +3,7 @@ package org.sparkcollectives.spark.internal.driver;
 import java.math.BigDecimal;
 import java.math.RoundingMode;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.spark.SparkContext;
@@ -38,6 +39,25 @@ final class StageResources {
       profiles.add(context.resourceProfileManager().defaultResourceProfile());
     }
     return new StageResources(context, profiles);
+  }
+
+  /**
+   * Returns the profile that an RDD has asked for.
+   *
+   * @return null if none has
+   * @throws IllegalStateException if several have asked for different ones
+   */
+  ResourceProfile requested() {
+    List<ResourceProfile> own =
+        profiles.stream()
+            .filter(each -> each.id() != ResourceProfile.DEFAULT_RESOURCE_PROFILE_ID())
+            .toList();
+    if (own.size() > 1) {
+      throw new IllegalStateException(
+          "The rows come from RDDs with several resource profiles: call withResources on the last"
+              + " of them only");
+    }
+    return own.isEmpty() ? null : own.get(0);
   }
 
   /**

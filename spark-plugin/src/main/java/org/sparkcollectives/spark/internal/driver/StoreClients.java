@@ -168,11 +168,7 @@ final class StoreClients {
    */
   synchronized void openRun(UUID id, RunRequest replica, RpcAddress sender) {
     runs.enter(replica);
-    Predicate<Client> earlier =
-        client ->
-            client.run() != null
-                && client.run().isSameReplica(replica)
-                && client.run().incarnation() < replica.incarnation();
+    Predicate<Client> earlier = client -> client.run() != null && client.run().precedes(replica);
     clients.forEach(
         (each, client) -> {
           if (earlier.test(client)) {

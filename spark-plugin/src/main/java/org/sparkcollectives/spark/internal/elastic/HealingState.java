@@ -40,10 +40,21 @@ final class HealingState {
   /** The longest layout that is told in full. */
   private static final int MOST_LAYOUT_CHARACTERS = 4 << 10;
 
+  private final int rank;
+
   /** By name, so that all replicas have them in the same order. */
   private final Map<String, List<HostTensor>> tensors = new TreeMap<>();
 
   private final Map<String, StatePart> parts = new TreeMap<>();
+
+  /**
+   * Creates the state of a rank of a replica, without tensors yet.
+   *
+   * @param rank of the replica
+   */
+  HealingState(int rank) {
+    this.rank = rank;
+  }
 
   void add(String name, Tensor... more) {
     if (more.length == 0) {
@@ -158,18 +169,22 @@ final class HealingState {
     return TensorBytes.size(room);
   }
 
-  /** Keeps the state in the keys of the run. Blocks until it is kept. */
+  /** Keeps this rank's part of a checkpoint in the keys of the run. Blocks until it is kept. */
   void save(Store run, StateVersion version) {
     Saved saved = saved();
     if (!parts.isEmpty()) {
       ByteBuffer sizes = ByteBuffer.allocate(saved.sizes().length * Long.BYTES);
       sizes.asLongBuffer().put(saved.sizes());
-      run.set(RunKeys.checkpoint(version) + SIZES, sizes.array());
+      run.set(RunKeys.checkpoint(version, rank) + SIZES, sizes.array());
     }
     TensorBytes bytes = new TensorBytes(saved.tensors());
     for (int piece = 0; !bytes.isAtEnd(); piece++) {
-      run.set(RunKeys.checkpoint(version) + piece, bytes.next(PIECE_BYTES));
+      run.set(RunKeys.checkpoint(version, rank) + piece, bytes.next(PIECE_BYTES));
     }
+  }
+
+  /** Makes a checkpoint count of which all parts are kept, and removes those before the last. */
+  static void complete(Store run, StateVersion version) {
     run.set(RunKeys.complete(version), new byte[0]);
     removeOlder(run);
   }
@@ -192,17 +207,17 @@ final class HealingState {
             .toList());
   }
 
-  /** Reads what {@link #save} has kept. Blocks until it is there. */
+  /** Reads the part that {@link #save} has kept. Blocks until it is there. */
   void restore(Store run, StateVersion version) {
     long[] sizes = {};
     if (!parts.isEmpty()) {
-      byte[] kept = run.get(RunKeys.checkpoint(version) + SIZES);
+      byte[] kept = run.get(RunKeys.checkpoint(version, rank) + SIZES);
       sizes = new long[kept.length / Long.BYTES];
       ByteBuffer.wrap(kept).asLongBuffer().get(sizes);
     }
     TensorBytes bytes = new TensorBytes(room(sizes));
     for (int piece = 0; !bytes.isAtEnd(); piece++) {
-      bytes.fill(run.get(RunKeys.checkpoint(version) + piece));
+      bytes.fill(run.get(RunKeys.checkpoint(version, rank) + piece));
     }
     parts.values().forEach(StatePart::load);
   }

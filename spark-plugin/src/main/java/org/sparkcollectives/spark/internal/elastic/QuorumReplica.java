@@ -40,11 +40,15 @@ import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.store.StoreTimeoutException;
 
 /**
- * A replica of one rank, with torchft's protocol.
+ * A rank of a replica, with torchft's protocol.
  *
  * <p>It asks the driver for a quorum only when its group has failed, or when a replica waits. The
  * latter must be known to all participants at the same step, or some would begin one that others do
  * not: each says in the vote of {@link #shouldCommit} whether it knows of one.
+ *
+ * <p>With each rank of the replica, the same rank of the other replicas forms a group. Any of these
+ * may fail alone; so the ranks vote after each step, and after each meeting, whether it has
+ * succeeded on all of them.
  *
  * <p>A step is committed by whoever gets the result of the vote. So a participant that got none may
  * be one step behind, but never on another way: its {@link StateVersion} tells.
@@ -68,10 +72,11 @@ public final class QuorumReplica implements Replica {
   private final RunRequest self;
   private final ReconfigurableGroup group;
   private final DriverStoreClient store;
+  private final ReplicaVote ranks;
   private final PartitionAssignment assignment;
   private final int checkpointInterval;
   private final BooleanSupplier killed;
-  private final HealingState state = new HealingState();
+  private final HealingState state;
   private final Set<Long> unreachable = new LinkedHashSet<>();
   private Quorum quorum = Quorum.OVER;
   private int rank;
@@ -87,8 +92,9 @@ public final class QuorumReplica implements Replica {
   /**
    * Creates a replica that has begun.
    *
-   * @param group which it forms with the others
+   * @param group which this rank forms with the same rank of other replicas
    * @param store the keys of the run
+   * @param ranks of this replica
    * @param lostRows what becomes of the partitions of replicas that are away
    * @param replicas how many there may be, one for each partition
    * @param checkpointInterval after how many steps a checkpoint is kept; 0 for none
@@ -98,6 +104,7 @@ public final class QuorumReplica implements Replica {
       RunRequest self,
       ReconfigurableGroup group,
       DriverStoreClient store,
+      ReplicaVote ranks,
       LostRows lostRows,
       int replicas,
       int checkpointInterval,
@@ -105,6 +112,8 @@ public final class QuorumReplica implements Replica {
     this.self = self;
     this.group = group;
     this.store = store;
+    this.ranks = ranks;
+    this.state = new HealingState(self.rank());
     this.assignment = new PartitionAssignment(lostRows, replicas);
     this.checkpointInterval = checkpointInterval;
     this.killed = killed;
@@ -128,6 +137,11 @@ public final class QuorumReplica implements Replica {
   @Override
   public int replicaId() {
     return self.replica();
+  }
+
+  @Override
+  public ProcessGroup group() {
+    return ranks.group();
   }
 
   @Override
@@ -201,7 +215,7 @@ public final class QuorumReplica implements Replica {
       throw new IllegalStateException(
           "Which partitions replica " + replicaId() + " has is known from startQuorum() on");
     }
-    return owned.get(rank);
+    return ranks.size() == 1 ? owned.get(rank) : List.of(replicaId() * ranks.size() + self.rank());
   }
 
   @Override
@@ -252,17 +266,32 @@ public final class QuorumReplica implements Replica {
     int[] vote = {pending.isDone() ? 1 : 0, error == null ? 0 : 1};
     allReduce(Tensor.of(vote), ReduceOp.MAX);
     inStep = false;
-    if (failure != null) {
+    boolean known = failure == null;
+    ReplicaVote.Result result = ranks.vote(known, known && vote[0] > 0, known && vote[1] > 0);
+    if (!haveAllSucceeded(result)) {
       return false;
     }
-    asks = vote[0] > 0;
-    if (vote[1] > 0) {
+    asks = result.waits();
+    if (result.error()) {
       attemptLost(error == null ? "another participant has reported an error" : error, quorum);
       return false;
     }
     failures = 0;
     version = new StateVersion(quorum.id(), version.step() + 1);
     return true;
+  }
+
+  /** Returns what the ranks have voted, and ends this rank's group if others have lost theirs. */
+  private boolean haveAllSucceeded(ReplicaVote.Result result) {
+    if (!result.allHaveSucceeded() && failure == null) {
+      failure =
+          new IllegalStateException(
+              "Another rank of replica " + replicaId() + " has lost its attempt of this step");
+      asks = true;
+      // Other replicas may wait for this rank, and those of the rank that has failed do not.
+      group.abort(failure);
+    }
+    return result.allHaveSucceeded();
   }
 
   private void requireStep(String call) {
@@ -328,10 +357,10 @@ public final class QuorumReplica implements Replica {
       rank = next.rank(self.incarnation());
       owned = assignment.of(next.members().stream().map(Quorum.Member::replica).toList());
       heal();
-      asks = false;
     } catch (CollectiveException | StoreConnectionException | StoreTimeoutException e) {
       failed(e, next);
     }
+    asks = !haveAllSucceeded(ranks.vote(failure == null, false, false));
   }
 
   private void requireSameLayout(Quorum next) {
@@ -421,16 +450,28 @@ public final class QuorumReplica implements Replica {
 
   private void keepCheckpoint() {
     if (isCheckpointDue()) {
-      try {
-        state.save(store, version);
-      } catch (StoreException e) {
-        LOG.warn("{} cannot keep a checkpoint of step {}, and goes on", self, currentStep(), e);
-      } catch (CollectiveException e) {
-        // A part of the state needs memory of the group, which has failed: the step has, too.
-        failed(e, quorum);
+      boolean saved = keeps(() -> state.save(store, version));
+      if (ranks.vote(saved, false, false).allHaveSucceeded() && self.rank() == 0) {
+        keeps(() -> HealingState.complete(store, version));
+      }
+      if (failure != null) {
         return;
       }
       kept = version;
+    }
+  }
+
+  private boolean keeps(Runnable part) {
+    try {
+      part.run();
+      return true;
+    } catch (StoreException e) {
+      LOG.warn("{} cannot keep a checkpoint of step {}, and goes on", self, currentStep(), e);
+      return false;
+    } catch (CollectiveException e) {
+      // A part of the state needs memory of the group, which has failed: the step has, too.
+      failed(e, quorum);
+      return false;
     }
   }
 }

@@ -5,6 +5,7 @@ import java.util.Iterator;
 import org.apache.spark.SparkEnv;
 import org.apache.spark.TaskContext;
 import org.apache.spark.api.java.function.FlatMapFunction;
+import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReconfigurableGroup;
 import org.sparkcollectives.spark.config.SparkSettings;
 import org.sparkcollectives.spark.elastic.LostRows;
@@ -52,27 +53,58 @@ public record ReplicaTask<T, R>(
    */
   public static QuorumReplica begin(
       TaskContext task, String run, int replicas, int checkpointInterval, LostRows lostRows) {
+    RunRequest self = self(task, run, task.partitionId(), 0);
+    return begin(task, self, replicas, checkpointInterval, lostRows, null);
+  }
+
+  /** Returns the request of a task as a rank of a replica. */
+  static RunRequest self(TaskContext task, String run, int replica, int rank) {
     SparkEnv env = SparkEnv.get();
-    RunRequest self =
-        new RunRequest(
-            run,
-            task.partitionId(),
-            new StageAttempt(task.stageId(), task.stageAttemptNumber()),
-            task.taskAttemptId(),
-            env.blockManager().blockManagerId().host(),
-            env.executorId());
+    return new RunRequest(
+        run,
+        replica,
+        rank,
+        new StageAttempt(task.stageId(), task.stageAttemptNumber()),
+        task.taskAttemptId(),
+        env.blockManager().blockManagerId().host(),
+        env.executorId());
+  }
+
+  /**
+   * Begins a rank of a replica, in the place of its earlier incarnations. Blocks for a round trip
+   * to the driver. The end of the task ends it.
+   *
+   * @param ranks all ranks of the replica; null if it is the only one
+   */
+  static QuorumReplica begin(
+      TaskContext task,
+      RunRequest self,
+      int replicas,
+      int checkpointInterval,
+      LostRows lostRows,
+      ProcessGroup ranks) {
+    SparkEnv env = SparkEnv.get();
     DriverStoreClient store =
         DriverStoreClient.connect(
             env, self, SparkSettings.of(env.conf()).get(StoreConfiguration.TIMEOUT));
     if (store == null) {
       throw new IllegalStateException(
-          "Replica " + self.replica() + " has no driver to ask: the store of " + run + " is gone");
+          "Replica "
+              + self.replica()
+              + " has no driver to ask: the store of "
+              + self.run()
+              + " is gone");
     }
     ReconfigurableGroup group = TaskWorlds.ofReplica(task, self, replicas, store);
+    ReplicaVote vote =
+        ranks == null
+            ? ReplicaVote.alone(() -> TaskWorlds.alone(task, self, store))
+            : ReplicaVote.of(ranks);
     return new QuorumReplica(
         self,
         group,
         store,
+        vote,
         lostRows,
         replicas,
         checkpointInterval,

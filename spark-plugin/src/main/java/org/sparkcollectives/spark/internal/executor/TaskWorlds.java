@@ -129,6 +129,19 @@ public final class TaskWorlds {
     return group;
   }
 
+  /**
+   * Makes a group of a replica's only rank. Blocks for no other rank. It is closed when the task
+   * ends.
+   *
+   * @param store the replica's client of its run
+   */
+  public static ProcessGroup alone(TaskContext task, RunRequest request, DriverStoreClient store) {
+    ProcessGroup group = WorldGroup.alone(task, SparkEnv.get(), request, store);
+    TaskCompletionListener onEnd = ended -> group.close();
+    task.addTaskCompletionListener(onEnd);
+    return group;
+  }
+
   private static <K, G extends ProcessGroup> void keep(
       TaskContext task, K key, G group, Map<K, G> groups) {
     groups.put(key, group);

@@ -19,6 +19,7 @@ import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 import org.sparkcollectives.spi.HostedGroups;
 import org.sparkcollectives.spi.RankTuning;
 import org.sparkcollectives.spi.failure.RankIdentity;
+import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.Store;
 import org.sparkcollectives.store.StoreConfiguration;
 
@@ -100,21 +101,36 @@ final class WorldGroup {
   }
 
   /**
-   * Returns the group of a replica, whose members are chosen later. A failed group must not end its
-   * task, whatever the settings say. Does not block.
+   * Returns the group of a rank of a replica and the same rank of others, whose members are chosen
+   * later. A failed group must not end its task, whatever the settings say. Does not block.
    *
+   * @param task if it is one of a barrier stage, the stage's tasks are the ranks of the replica
    * @param replicas how many replicas there may be
    * @param store of the run, closed with the group
    */
   static ReconfigurableGroup ofReplica(
       TaskContext task, SparkEnv env, RunRequest request, int replicas, DriverStoreClient store) {
+    int replicaSize = task instanceof BarrierTaskContext all ? all.getTaskInfos().length : 1;
+    String name =
+        RunKeys.replicas(
+            RunKeys.replicas(env.conf().getAppId(), request.run()), request.rank(), replicaSize);
     GroupOptions options =
-        GroupOptions.defaults()
-            .withName(RunKeys.replicas(env.conf().getAppId(), request.run()))
-            .withErrorHandling(ErrorHandling.CLEAN_UP_ONLY);
+        GroupOptions.defaults().withName(name).withErrorHandling(ErrorHandling.CLEAN_UP_ONLY);
     TaskRank rank =
         new TaskRank(task, env, SparkSettings.of(env.conf()), RankTuning.DEFAULT, store);
     return reconfigurable(store, request.replica(), replicas, options, rank);
+  }
+
+  /** Returns a group of a replica's only rank. Blocks for no other rank. */
+  static ProcessGroup alone(
+      TaskContext task, SparkEnv env, RunRequest request, DriverStoreClient store) {
+    String name =
+        RunKeys.replicas(env.conf().getAppId(), request.run()) + "/replica-" + request.replica();
+    TaskRank rank =
+        new TaskRank(task, env, SparkSettings.of(env.conf()), RankTuning.DEFAULT, store);
+    Store own = new HashStore();
+    GroupOptions options = GroupOptions.defaults().withName(name);
+    return HostedGroups.create(own, 0, 1, options, rank, own::close);
   }
 
   private static ReconfigurableGroup reconfigurable(

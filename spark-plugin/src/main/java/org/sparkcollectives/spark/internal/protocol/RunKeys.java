@@ -25,6 +25,16 @@ public final class RunKeys {
     return application + "/run-" + run;
   }
 
+  /**
+   * Returns the name of the group of one rank of each replica.
+   *
+   * @param replicas the name of {@link #replicas}
+   * @param replicaSize how many ranks a replica has
+   */
+  public static String replicas(String replicas, int rank, int replicaSize) {
+    return replicaSize == 1 ? replicas : replicas + "/rank-" + rank;
+  }
+
   /** Returns the key that is there once a replica waits for a quorum after {@code quorum}. */
   public static String pending(long quorum) {
     return "pending/" + quorum;
@@ -38,6 +48,11 @@ public final class RunKeys {
   /** Returns the prefix of the keys of a checkpoint. */
   public static String checkpoint(StateVersion version) {
     return CHECKPOINTS + version.quorum() + "." + version.step() + "/";
+  }
+
+  /** Returns the prefix of the keys of a checkpoint's part that is of one rank. */
+  public static String checkpoint(StateVersion version, int rank) {
+    return checkpoint(version) + rank + ".";
   }
 
   /** Returns the key that is there once a checkpoint is complete. */

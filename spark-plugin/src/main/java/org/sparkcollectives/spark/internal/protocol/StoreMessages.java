@@ -103,7 +103,7 @@ public final class StoreMessages {
     byte[] host = request.host().getBytes(StandardCharsets.UTF_8);
     byte[] executor = request.executor().getBytes(StandardCharsets.UTF_8);
     int texts = run.length + host.length + executor.length;
-    return head(RUN, session, 6 * Integer.BYTES + Long.BYTES + texts)
+    return head(RUN, session, 7 * Integer.BYTES + Long.BYTES + texts)
         .putInt(run.length)
         .put(run)
         .putInt(host.length)
@@ -111,6 +111,7 @@ public final class StoreMessages {
         .putInt(executor.length)
         .put(executor)
         .putInt(request.replica())
+        .putInt(request.rank())
         .putLong(request.incarnation())
         .putInt(request.stage().stageId())
         .putInt(request.stage().attempt())
@@ -122,10 +123,11 @@ public final class StoreMessages {
     String run = text(message);
     String host = text(message);
     String executor = text(message);
-    require(message, Integer.BYTES + Long.BYTES);
+    require(message, 2 * Integer.BYTES + Long.BYTES);
     int replica = message.getInt();
+    int rank = message.getInt();
     long incarnation = message.getLong();
-    return new RunRequest(run, replica, stage(message), incarnation, host, executor);
+    return new RunRequest(run, replica, rank, stage(message), incarnation, host, executor);
   }
 
   public static byte[] quorum(UUID session, QuorumRequest request) {

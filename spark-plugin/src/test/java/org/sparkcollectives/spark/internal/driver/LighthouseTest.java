@@ -2,7 +2,6 @@ package org.sparkcollectives.spark.internal.driver;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -29,21 +28,8 @@ class LighthouseTest {
           Failure.Kind.EXECUTOR_LOST, new RankLocation(0, "host", "1", 7), "", -1, "it is gone");
 
   private final HashStore store = new HashStore();
-  private final List<Long> released = new ArrayList<>();
-  private final Lighthouse lighthouse =
-      new Lighthouse(
-          2,
-          store,
-          GROUP,
-          new Lighthouse.Listener() {
-            @Override
-            public void formed(Quorum quorum, boolean lostAttempt) {}
-
-            @Override
-            public void released(long incarnation) {
-              released.add(incarnation);
-            }
-          });
+  private final ReleasedReplicas released = new ReleasedReplicas();
+  private final Lighthouse lighthouse = new Lighthouse(2, store, GROUP, 1, released);
 
   @AfterEach
   void close() {
@@ -412,9 +398,9 @@ class LighthouseTest {
     lighthouse.leave(11);
     assertThat(store.check(List.of(RunKeys.pending(1)))).as("the members are told").isTrue();
     CompletableFuture<Quorum> leaves = asks(11, at(1, 5));
-    assertThat(released).as("the other one is in a step").isEmpty();
+    assertThat(released.incarnations()).as("the other one is in a step").isEmpty();
     CompletableFuture<Quorum> stays = asks(10, at(1, 5));
-    assertThat(released).containsExactly(11L);
+    assertThat(released.incarnations()).containsExactly(11L);
     assertThat(leaves).isCancelled();
     assertThat(stays).as("waits for the replacement").isNotDone();
     assertThat(members(begins(21))).containsExactly(10L, 21L);
@@ -432,12 +418,12 @@ class LighthouseTest {
     CompletableFuture<Quorum> alone = failedOnce(10, at(1, 5));
     assertThat(alone).isNotDone();
     assertThat(members(begins(21))).containsExactly(10L, 21L);
-    assertThat(released).isEmpty();
+    assertThat(released.incarnations()).isEmpty();
     assertThat(alone.join().source()).isZero();
     assertThat(store.check(List.of(RunKeys.pending(2)))).as("they ask after this step").isTrue();
     asks(21, at(2, 6));
     asks(10, at(2, 6));
-    assertThat(released).containsExactly(10L);
+    assertThat(released.incarnations()).containsExactly(10L);
   }
 
   @Test
@@ -449,15 +435,15 @@ class LighthouseTest {
     asks(10, at(1, 5));
     CompletableFuture<Quorum> again = asks(11, at(1, 5));
     assertThat(members(again)).containsExactly(10L, 11L);
-    assertThat(released).isEmpty();
+    assertThat(released.incarnations()).isEmpty();
     CompletableFuture<Quorum> third = begins(12);
     asks(10, at(1, 6));
     asks(11, at(1, 6));
     assertThat(members(third)).containsExactly(10L, 11L, 12L);
-    assertThat(released).as("the third has no state yet").isEmpty();
+    assertThat(released.incarnations()).as("the third has no state yet").isEmpty();
     asks(10, at(2, 7));
     asks(11, at(2, 7));
     asks(12, at(2, 7));
-    assertThat(released).containsExactly(10L, 11L);
+    assertThat(released.incarnations()).containsExactly(10L, 11L);
   }
 }

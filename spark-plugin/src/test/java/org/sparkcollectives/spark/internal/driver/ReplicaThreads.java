@@ -3,18 +3,20 @@ package org.sparkcollectives.spark.internal.driver;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
-import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ProcessGroups;
 import org.sparkcollectives.ReconfigurableGroup;
 import org.sparkcollectives.spark.elastic.LostRows;
 import org.sparkcollectives.spark.elastic.Replica;
 import org.sparkcollectives.spark.internal.elastic.QuorumReplica;
+import org.sparkcollectives.spark.internal.elastic.ReplicaVote;
 import org.sparkcollectives.spark.internal.executor.DriverStoreClient;
 import org.sparkcollectives.spark.internal.protocol.RunKeys;
 import org.sparkcollectives.spark.internal.protocol.RunRequest;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 import org.sparkcollectives.spi.HostedGroups;
-import org.sparkcollectives.spi.RankContext;
+import org.sparkcollectives.store.HashStore;
 
 /** A run whose replicas are threads, over the driver's store without Spark. */
 final class ReplicaThreads implements AutoCloseable {
@@ -41,35 +43,6 @@ final class ReplicaThreads implements AutoCloseable {
     this.run = driver.store().runs().begin(minReplicas);
   }
 
-  /** A replica whose task is not Spark's. */
-  private record Host(DriverStoreClient store, long taskAttemptId) implements RankContext {
-
-    @Override
-    public String executorId() {
-      return "executor-" + taskAttemptId;
-    }
-
-    @Override
-    public boolean isKilled() {
-      return false;
-    }
-
-    @Override
-    public String killReason() {
-      return "";
-    }
-
-    @Override
-    public void joined(String group, Failure ifLost) {
-      store.leaveWill(group, ifLost);
-    }
-
-    @Override
-    public void left(String group) {
-      store.revokeWill(group);
-    }
-  }
-
   /** The task of a replica; its store's client closes with its group. */
   final class Task {
 
@@ -87,12 +60,19 @@ final class ReplicaThreads implements AutoCloseable {
               number,
               replicas,
               options.withName(RunKeys.replicas("app", run)),
-              new Host(store, self.incarnation()),
+              new ReplicaHost(store, self.incarnation()),
               store::close);
       groups.add(group);
       replica =
           new QuorumReplica(
-              self, group, store, LostRows.TAKE_OVER, replicas, checkpointInterval, () -> false);
+              self,
+              group,
+              store,
+              ReplicaVote.alone(ReplicaThreads::alone),
+              LostRows.TAKE_OVER,
+              replicas,
+              checkpointInterval,
+              () -> false);
     }
 
     Replica replica() {
@@ -112,6 +92,10 @@ final class ReplicaThreads implements AutoCloseable {
       driver.lose(self);
       group.abort(new IllegalStateException("dead"));
     }
+  }
+
+  private static ProcessGroup alone() {
+    return ProcessGroups.create(new HashStore(), 0, 1, GroupOptions.defaults());
   }
 
   /** Begins a replica without checkpoints, in place of the one of this number before it. */

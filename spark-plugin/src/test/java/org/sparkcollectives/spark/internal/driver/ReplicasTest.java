@@ -14,19 +14,20 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.stream.Stream;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.sparkcollectives.Failure;
 import org.sparkcollectives.GroupOptions;
+import org.sparkcollectives.ProcessGroups;
 import org.sparkcollectives.ReconfigurableGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.spark.elastic.LostRows;
 import org.sparkcollectives.spark.elastic.RunOverException;
 import org.sparkcollectives.spark.internal.elastic.QuorumReplica;
+import org.sparkcollectives.spark.internal.elastic.ReplicaVote;
 import org.sparkcollectives.spark.internal.executor.DriverStoreClient;
 import org.sparkcollectives.spark.internal.protocol.Quorum;
 import org.sparkcollectives.spark.internal.protocol.QuorumRequest;
@@ -35,7 +36,7 @@ import org.sparkcollectives.spark.internal.protocol.RunRequest;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 import org.sparkcollectives.spark.internal.protocol.StateVersion;
 import org.sparkcollectives.spi.HostedGroups;
-import org.sparkcollectives.spi.RankContext;
+import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.testing.Threads;
 
@@ -65,35 +66,6 @@ class ReplicasTest {
     driver.close();
   }
 
-  /** A replica whose task is not Spark's. */
-  private record Host(DriverStoreClient store, long taskAttemptId) implements RankContext {
-
-    @Override
-    public String executorId() {
-      return "executor-" + taskAttemptId;
-    }
-
-    @Override
-    public boolean isKilled() {
-      return false;
-    }
-
-    @Override
-    public String killReason() {
-      return "";
-    }
-
-    @Override
-    public void joined(String group, Failure ifLost) {
-      store.leaveWill(group, ifLost);
-    }
-
-    @Override
-    public void left(String group) {
-      store.revokeWill(group);
-    }
-  }
-
   /** A task, and what it trains. */
   private final class Task {
 
@@ -119,12 +91,22 @@ class ReplicasTest {
               number,
               REPLICAS,
               GroupOptions.defaults().withName(RunKeys.replicas("app", run)),
-              new Host(store, self.incarnation()),
+              new ReplicaHost(store, self.incarnation()),
               store::close);
       groups.add(group);
+      ReplicaVote vote =
+          ReplicaVote.alone(
+              () -> ProcessGroups.create(new HashStore(), 0, 1, GroupOptions.defaults()));
       replica =
           new QuorumReplica(
-              self, group, store, LostRows.TAKE_OVER, REPLICAS, checkpointInterval, () -> false);
+              self,
+              group,
+              store,
+              vote,
+              LostRows.TAKE_OVER,
+              REPLICAS,
+              checkpointInterval,
+              () -> false);
       replica.state("weights", Tensor.of(weights));
       replica.state("history", Tensor.of(history));
     }

@@ -1,0 +1,65 @@
+package org.sparkcollectives.spark.internal.elastic;
+
+import java.util.function.Supplier;
+import org.sparkcollectives.ProcessGroup;
+import org.sparkcollectives.ReduceOp;
+import org.sparkcollectives.Tensor;
+
+/** The ranks of a replica, which find out together whether all have succeeded. Not thread-safe. */
+public final class ReplicaVote {
+
+  /**
+   * What the ranks have voted, the same on all of them.
+   *
+   * @param allHaveSucceeded whether none has failed
+   * @param waits whether one knows of a replica that waits
+   * @param error whether one has been told of an error, for which the step is repeated
+   */
+  record Result(boolean allHaveSucceeded, boolean waits, boolean error) {}
+
+  private final boolean isAlone;
+  private final Supplier<ProcessGroup> maker;
+  private ProcessGroup group;
+
+  private ReplicaVote(boolean isAlone, Supplier<ProcessGroup> maker) {
+    this.isAlone = isAlone;
+    this.maker = maker;
+  }
+
+  /** Creates the vote of a replica's only rank, which needs no group for that. */
+  public static ReplicaVote alone(Supplier<ProcessGroup> group) {
+    return new ReplicaVote(true, group);
+  }
+
+  /** Creates the vote of a replica's ranks. */
+  public static ReplicaVote of(ProcessGroup ranks) {
+    return new ReplicaVote(false, () -> ranks);
+  }
+
+  /** Returns how many ranks the replica has. */
+  int size() {
+    return isAlone ? 1 : group().size();
+  }
+
+  /** Returns the group of the ranks. */
+  ProcessGroup group() {
+    if (group == null) {
+      group = maker.get();
+    }
+    return group;
+  }
+
+  /**
+   * Takes a vote. Blocks until all ranks have voted.
+   *
+   * @throws org.sparkcollectives.CollectiveException if one of them is lost
+   */
+  Result vote(boolean succeeded, boolean waits, boolean error) {
+    if (isAlone) {
+      return new Result(succeeded, waits, error);
+    }
+    int[] against = {succeeded ? 0 : 1, waits ? 1 : 0, error ? 1 : 0};
+    group().allReduce(Tensor.of(against), ReduceOp.MAX).await();
+    return new Result(against[0] == 0, against[1] > 0, against[2] > 0);
+  }
+}
