@@ -172,6 +172,8 @@ final class StoreClients {
     clients.forEach(
         (each, client) -> {
           if (earlier.test(client)) {
+            // Others may wait for it in a group, to which it can say nothing any more.
+            publishWills(client);
             String reason = RunFence.over(client.run(), replica);
             fenced.put(each, new Refusal(replica.run(), reason));
           }
