@@ -184,11 +184,11 @@ final class WorkerReplica implements StatePart {
   private CollectiveException noMemory() {
     CollectiveException error =
         new CollectiveException("Replica " + replica.replicaId() + " has no memory for a state");
-    if (!replica.group().isFailed()) {
-      replica.group().abort(error);
+    if (!replica.participants().isFailed()) {
+      replica.participants().abort(error);
     }
     try {
-      replica.group().barrier().await();
+      replica.participants().barrier().await();
       return error;
     } catch (CollectiveException e) {
       return e;

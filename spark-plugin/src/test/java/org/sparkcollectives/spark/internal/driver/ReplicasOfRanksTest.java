@@ -18,6 +18,7 @@ import org.sparkcollectives.ProcessGroups;
 import org.sparkcollectives.ReconfigurableGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
+import org.sparkcollectives.spark.elastic.LostRows;
 import org.sparkcollectives.spark.elastic.Replica;
 import org.sparkcollectives.spark.internal.elastic.QuorumReplica;
 import org.sparkcollectives.spark.internal.elastic.ReplicaVote;
@@ -26,6 +27,7 @@ import org.sparkcollectives.spark.internal.protocol.RunKeys;
 import org.sparkcollectives.spark.internal.protocol.RunRequest;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 import org.sparkcollectives.spark.internal.protocol.StateVersion;
+import org.sparkcollectives.spi.HostedGroups;
 import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.testing.Threads;
 
@@ -63,14 +65,24 @@ class ReplicasOfRanksTest {
     private int lostAttempts;
 
     Rank(int number, ProcessGroup ranks, StageAttempt stage, int checkpointInterval) {
-      self = new RunRequest(run, number, ranks.rank(), stage, incarnations.incrementAndGet());
+      self =
+          new RunRequest(
+              run, number, ranks.rank(), stage, incarnations.incrementAndGet(), "host", "1");
       store = driver.connect(self);
       String name = RunKeys.replicas(RunKeys.replicas("app", run), ranks.rank(), SIZE);
       group =
-          ProcessGroups.reconfigurable(store, number, 2, GroupOptions.defaults().withName(name));
+          HostedGroups.reconfigurable(
+              store,
+              number,
+              2,
+              GroupOptions.defaults().withName(name),
+              new ReplicaHost(store, self.incarnation()),
+              store::close);
       groups.add(group);
       ReplicaVote vote = ReplicaVote.of(ranks);
-      replica = new QuorumReplica(self, group, store, vote, checkpointInterval, () -> false);
+      replica =
+          new QuorumReplica(
+              self, group, store, vote, LostRows.DROP, 2, checkpointInterval, () -> false);
       replica.state("shard", Tensor.of(shard));
     }
 
@@ -163,6 +175,18 @@ class ReplicasOfRanksTest {
     assertShards(all, 10);
     assertThat(all).extracting(each -> each.lostAttempts).containsExactly(1, 1, 1, 1);
     assertThat(all.get(0).replica.quorumId()).isEqualTo(2);
+  }
+
+  @Test
+  void aReplacementReceivesEachRanksStateFromTheSameRank() throws Exception {
+    List<Rank> survivor = replica(0, 0);
+    List<Rank> lost = replica(1, 0);
+    train(5, all(survivor, lost));
+    // The other rank still runs, and is refused once the next incarnation has begun.
+    lost.get(1).dies();
+    List<Rank> all = all(survivor, replica(1, 0));
+    train(10, all);
+    assertShards(all, 10);
   }
 
   @Test
