@@ -1,15 +1,8 @@
 package org.sparkcollectives.spark.internal.elastic;
 
 import java.time.Duration;
-import java.util.EnumSet;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -17,21 +10,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.CollectiveException;
 import org.sparkcollectives.CollectiveMismatchException;
-import org.sparkcollectives.CollectiveTimeoutException;
-import org.sparkcollectives.Failure;
-import org.sparkcollectives.GroupAbortedException;
-import org.sparkcollectives.PeerFailedException;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReconfigurableGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
 import org.sparkcollectives.spark.elastic.LostRows;
 import org.sparkcollectives.spark.elastic.Replica;
-import org.sparkcollectives.spark.elastic.RunOverException;
 import org.sparkcollectives.spark.internal.executor.DriverStoreClient;
 import org.sparkcollectives.spark.internal.protocol.Quorum;
 import org.sparkcollectives.spark.internal.protocol.QuorumRequest;
-import org.sparkcollectives.spark.internal.protocol.RunKeys;
 import org.sparkcollectives.spark.internal.protocol.RunRequest;
 import org.sparkcollectives.spark.internal.protocol.StateVersion;
 import org.sparkcollectives.store.Deadline;
@@ -58,32 +45,25 @@ public final class QuorumReplica implements Replica {
   /** How long members of a quorum wait for each other, as in torchft. */
   private static final Duration MEETING = Duration.ofSeconds(60);
 
-  private static final long KILL_CHECK_MILLIS = 20;
-
   /** No chain of deaths is as long; what fails so often fails for another reason. */
   private static final int MOST_FAILURES = 100;
-
-  /** The failures after which nothing is to be expected of a member, until it asks again. */
-  private static final Set<Failure.Kind> UNREACHABLE =
-      EnumSet.of(Failure.Kind.EXECUTOR_LOST, Failure.Kind.UNRESPONSIVE, Failure.Kind.TIMEOUT);
 
   private static final Logger LOG = LoggerFactory.getLogger(QuorumReplica.class);
 
   private final RunRequest self;
   private final ReconfigurableGroup group;
   private final DriverStoreClient store;
+  private final QuorumClient client;
   private final ReplicaVote ranks;
   private final PartitionAssignment assignment;
   private final int checkpointInterval;
   private final BooleanSupplier killed;
   private final HealingState state;
-  private final Set<Long> unreachable = new LinkedHashSet<>();
   private Quorum quorum = Quorum.OVER;
   private int rank;
   private List<List<Integer>> owned = List.of();
   private StateVersion version = StateVersion.NONE;
   private StateVersion kept = StateVersion.NONE;
-  private CompletableFuture<byte[]> pending = new CompletableFuture<>();
   private boolean asks = true;
   private boolean inStep;
   private RuntimeException failure;
@@ -112,6 +92,7 @@ public final class QuorumReplica implements Replica {
     this.self = self;
     this.group = group;
     this.store = store;
+    this.client = new QuorumClient(self, store, killed);
     this.ranks = ranks;
     this.state = new HealingState(self.rank());
     this.assignment = new PartitionAssignment(lostRows, replicas);
@@ -263,7 +244,7 @@ public final class QuorumReplica implements Replica {
    */
   public boolean shouldCommit(String error) {
     requireStep("shouldCommit");
-    int[] vote = {pending.isDone() ? 1 : 0, error == null ? 0 : 1};
+    int[] vote = {client.isAwaited() ? 1 : 0, error == null ? 0 : 1};
     allReduce(Tensor.of(vote), ReduceOp.MAX);
     inStep = false;
     boolean known = failure == null;
@@ -303,41 +284,11 @@ public final class QuorumReplica implements Replica {
   private Quorum ask() {
     boolean groupFailed = failure != null;
     failure = null;
-    CompletableFuture<Quorum> answer = send(groupFailed);
-    long asked = System.nanoTime();
-    while (true) {
-      try {
-        Quorum next = answer.get(KILL_CHECK_MILLIS, TimeUnit.MILLISECONDS);
-        if (next.isOver()) {
-          throw new RunOverException(replicaId());
-        }
-        return next;
-      } catch (TimeoutException e) {
-        if (killed.getAsBoolean()) {
-          throw new GroupAbortedException(self + " was killed while it waited for a quorum", e);
-        }
-        if (System.nanoTime() - asked > group.timeout().toNanos()) {
-          // Those that have asked, too, are not concerned; the others have had their time.
-          quorum.members().forEach(each -> unreachable.add(each.incarnation()));
-          unreachable.remove(self.incarnation());
-          answer = send(groupFailed);
-          asked = System.nanoTime();
-        }
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new GroupAbortedException(self + " was interrupted while it waited for a quorum", e);
-      } catch (ExecutionException e) {
-        throw new StoreException(e.getCause().getMessage(), e.getCause());
-      }
-    }
-  }
-
-  private CompletableFuture<Quorum> send(boolean groupFailed) {
-    QuorumRequest request =
-        new QuorumRequest(
-            group.handle(), state.layout(), version, groupFailed, List.copyOf(unreachable));
-    unreachable.clear();
-    return store.askQuorum(request);
+    return client.ask(
+        unreachable ->
+            new QuorumRequest(group.handle(), state.layout(), version, groupFailed, unreachable),
+        quorum,
+        group.timeout());
   }
 
   /** Forms the group of a quorum, and brings its members up to the newest step. */
@@ -349,9 +300,8 @@ public final class QuorumReplica implements Replica {
             next.members().stream().map(each -> each.request().handle()).toList();
         group.reconfigure(next.id(), handles, Deadline.smaller(MEETING, group.timeout()));
       }
-      if (next.id() != quorum.id() || pending.isDone()) {
-        pending.cancel(false);
-        pending = store.watch(RunKeys.pending(next.id()));
+      if (next.id() != quorum.id() || client.isAwaited()) {
+        client.watch(next.id());
       }
       quorum = next;
       rank = next.rank(self.incarnation());
@@ -410,13 +360,7 @@ public final class QuorumReplica implements Replica {
     attemptLost(e.toString(), of);
     failure = e;
     asks = true;
-    if (e instanceof PeerFailedException peer && UNREACHABLE.contains(peer.failure().kind())) {
-      accuse(peer.failure().rank(), of);
-    } else if (e instanceof CollectiveTimeoutException late) {
-      for (int missing : late.missingRanks()) {
-        accuse(missing, of);
-      }
-    }
+    client.accuse(e, of);
   }
 
   private void attemptLost(String why, Quorum of) {
@@ -432,12 +376,6 @@ public final class QuorumReplica implements Replica {
               + why);
     }
     LOG.info("{} loses an attempt of step {} in quorum {}: {}", self, currentStep(), of.id(), why);
-  }
-
-  private void accuse(int member, Quorum of) {
-    if (member >= 0 && member < of.members().size()) {
-      unreachable.add(of.members().get(member).incarnation());
-    }
   }
 
   private boolean isCheckpointDue() {

@@ -8,7 +8,6 @@ import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ProcessGroups;
 import org.sparkcollectives.ReconfigurableGroup;
 import org.sparkcollectives.spark.elastic.LostRows;
-import org.sparkcollectives.spark.elastic.Replica;
 import org.sparkcollectives.spark.internal.elastic.QuorumReplica;
 import org.sparkcollectives.spark.internal.elastic.ReplicaVote;
 import org.sparkcollectives.spark.internal.executor.DriverStoreClient;
@@ -49,7 +48,7 @@ final class ReplicaThreads implements AutoCloseable {
     private final RunRequest self;
     private final DriverStoreClient store;
     private final ReconfigurableGroup group;
-    private final Replica replica;
+    private final QuorumReplica replica;
 
     private Task(int number, int checkpointInterval) {
       self = new RunRequest(run, number, STAGE, incarnations.incrementAndGet(), "host", "1");
@@ -75,7 +74,7 @@ final class ReplicaThreads implements AutoCloseable {
               () -> false);
     }
 
-    Replica replica() {
+    QuorumReplica replica() {
       return replica;
     }
 
@@ -85,6 +84,10 @@ final class ReplicaThreads implements AutoCloseable {
 
     ReconfigurableGroup group() {
       return group;
+    }
+
+    long incarnation() {
+      return self.incarnation();
     }
 
     /** Ends as a process does that is killed: whoever waits for it hears it from the driver. */

@@ -7,36 +7,23 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
-import org.sparkcollectives.GroupOptions;
-import org.sparkcollectives.ProcessGroups;
-import org.sparkcollectives.ReconfigurableGroup;
 import org.sparkcollectives.ReduceOp;
 import org.sparkcollectives.Tensor;
-import org.sparkcollectives.spark.elastic.LostRows;
 import org.sparkcollectives.spark.elastic.RunOverException;
 import org.sparkcollectives.spark.internal.elastic.QuorumReplica;
-import org.sparkcollectives.spark.internal.elastic.ReplicaVote;
-import org.sparkcollectives.spark.internal.executor.DriverStoreClient;
 import org.sparkcollectives.spark.internal.protocol.Quorum;
 import org.sparkcollectives.spark.internal.protocol.QuorumRequest;
 import org.sparkcollectives.spark.internal.protocol.RunKeys;
-import org.sparkcollectives.spark.internal.protocol.RunRequest;
-import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 import org.sparkcollectives.spark.internal.protocol.StateVersion;
-import org.sparkcollectives.spi.HostedGroups;
-import org.sparkcollectives.store.HashStore;
 import org.sparkcollectives.store.StoreException;
 import org.sparkcollectives.testing.Threads;
 
@@ -46,13 +33,9 @@ class ReplicasTest {
 
   private static final int REPLICAS = 3;
   private static final long[][] PHASES = {{0b111, 3}, {0b101, 3}, {0b111, 5}};
-  private static final StageAttempt STAGE = new StageAttempt(3, 0);
   private static final String LAYOUT = "history INT64[200000], weights FLOAT64[3]";
 
-  private final TestDriver driver = new TestDriver("1g");
-  private final String run = driver.store().runs().begin(2);
-  private final AtomicLong incarnations = new AtomicLong();
-  private final Set<ReconfigurableGroup> groups = ConcurrentHashMap.newKeySet();
+  private final ReplicaThreads replicas = new ReplicaThreads(REPLICAS, 2);
   private final Threads threads = new Threads();
 
   /** Ends when there were enough steps without replica 1. */
@@ -60,18 +43,14 @@ class ReplicasTest {
 
   @AfterEach
   void close() {
-    driver.store().runs().close(run);
-    groups.forEach(ReconfigurableGroup::close);
+    replicas.close();
     threads.close();
-    driver.close();
   }
 
   /** A task, and what it trains. */
   private final class Task {
 
-    private final RunRequest self;
-    private final DriverStoreClient store;
-    private final ReconfigurableGroup group;
+    private final ReplicaThreads.Task task;
     private final QuorumReplica replica;
     private final double[] weights = {0.5, 1.5, 2.5};
 
@@ -83,30 +62,8 @@ class ReplicasTest {
     }
 
     Task(int number, int checkpointInterval) {
-      self = new RunRequest(run, number, STAGE, incarnations.incrementAndGet(), "host", "1");
-      store = driver.connect(self);
-      group =
-          HostedGroups.reconfigurable(
-              store,
-              number,
-              REPLICAS,
-              GroupOptions.defaults().withName(RunKeys.replicas("app", run)),
-              new ReplicaHost(store, self.incarnation()),
-              store::close);
-      groups.add(group);
-      ReplicaVote vote =
-          ReplicaVote.alone(
-              () -> ProcessGroups.create(new HashStore(), 0, 1, GroupOptions.defaults()));
-      replica =
-          new QuorumReplica(
-              self,
-              group,
-              store,
-              vote,
-              LostRows.TAKE_OVER,
-              REPLICAS,
-              checkpointInterval,
-              () -> false);
+      task = replicas.begin(number, checkpointInterval);
+      replica = task.replica();
       replica.state("weights", Tensor.of(weights));
       replica.state("history", Tensor.of(history));
     }
@@ -163,10 +120,8 @@ class ReplicasTest {
       return phase;
     }
 
-    /** Ends as a process does that is killed: whoever waits for it hears it from the driver. */
     void dies() {
-      driver.lose(self);
-      group.abort(new IllegalStateException("dead"));
+      task.dies();
     }
 
     /** Returns what the committed steps must have given. */
@@ -269,8 +224,11 @@ class ReplicasTest {
     Future<Task> trained = trains(survivor, 10);
     // The quorum is decided as soon as both have asked; this one does not come to the meeting.
     CompletableFuture<Quorum> decided =
-        lost.store.askQuorum(
-            new QuorumRequest(lost.group.handle(), LAYOUT, StateVersion.NONE, false, List.of()));
+        lost.task
+            .store()
+            .askQuorum(
+                new QuorumRequest(
+                    lost.task.group().handle(), LAYOUT, StateVersion.NONE, false, List.of()));
     assertThat(Threads.result(decided).members()).hasSize(2);
     lost.dies();
     Task replacement = new Task(0);
@@ -361,12 +319,12 @@ class ReplicasTest {
     Task first = new Task(0, 5);
     Task second = new Task(1, 5);
     StateVersion interrupted = new StateVersion(1, 3);
-    first.store.set(RunKeys.checkpoint(interrupted) + 0, new byte[] {1});
+    first.task.store().set(RunKeys.checkpoint(interrupted) + 0, new byte[] {1});
     for (Future<Task> each : List.of(trains(first, 16), trains(second, 16))) {
       Threads.result(each);
     }
     assertThat(
-            first.store.listKeys().stream()
+            first.task.store().listKeys().stream()
                 .filter(key -> key.startsWith(RunKeys.CHECKPOINTS))
                 .map(key -> key.substring(0, key.lastIndexOf('/') + 1))
                 .distinct())
@@ -468,7 +426,7 @@ class ReplicasTest {
     assertThatThrownBy(next.replica::startQuorum)
         .isInstanceOf(StoreException.class)
         .hasMessageContaining("had its state were lost");
-    assertThat(driver.store().runs().failure(run)).isCompleted();
+    assertThat(replicas.runs().failure(replicas.run())).isCompleted();
   }
 
   @Test
@@ -492,7 +450,7 @@ class ReplicasTest {
     Future<Task> one = trains(first, 5);
     Threads.result(trains(new Task(1), 5));
     Threads.result(one);
-    driver.store().runs().returned(first.self.incarnation());
+    replicas.runs().returned(first.task.incarnation());
     assertThatThrownBy(new Task(2).replica::startQuorum).isInstanceOf(RunOverException.class);
   }
 
