@@ -196,17 +196,19 @@ def torch_trained(spark, folder):
             load_state_dict,
             lambda: {"model": model.state_dict(), "optim": optimizer.state_dict()},
         )
-        end = 0
-        while not end or manager.current_step() < end:
+        ended = False
+        while not ended:
             optimizer.zero_grad()
             place(manager, folder, replica)
             inputs = torch.randn(16, 4)
             loss = (model(inputs) - inputs.sum(1, keepdim=True)).square().mean()
             loss.backward()
+            said = np.array([Path(folder, "finish").exists()], np.int64)
+            manager.allreduce(said, reduce_op=dist.ReduceOp.SUM)
+            before = manager.current_step()
             optimizer.step()
+            ended = manager.current_step() > before and said[0] > 0
             time.sleep(PAUSE)
-            if not end and (said := heard(folder, "end")):
-                end = said["step"]
         state = [each.numpy() for each in model.state_dict().values()]
         kept = optimizer.state_dict()["state"]
         state += [value.numpy() for each in kept.values() for value in each.values()]
@@ -218,15 +220,56 @@ def torch_trained(spark, folder):
     lost = await_steps(run, folder, 2, 0)
     os.kill(lost["worker"], signal.SIGKILL)
     await_steps(run, folder, 2, 1)
-    steps = [heard(folder, f"place-{replica}")["step"] for replica in range(REPLICAS)]
-    # Far enough that nobody has passed it when the last one reads it.
-    say(folder, "end", step=max(steps) + 30)
+    Path(folder, "finish").touch()
     loss = run.finish()
     finals = [heard(folder, f"final-{replica}") for replica in range(REPLICAS)]
     return {
         "states": len({each["digest"] for each in finals}),
         "steps": len({each["step"] for each in finals}),
         "loss": loss,
+    }
+
+
+def torch_parts(spark, folder):
+    """Train a module of which replica 1 does not use a part."""
+
+    def train(manager, replicas):
+        import torch
+
+        (replica,) = replicas
+        torch.manual_seed(7)
+
+        class Model(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.used = torch.nn.Linear(2, 1)
+                self.part = torch.nn.Linear(2, 1)
+
+            def forward(self, inputs):
+                return self.used(inputs) + (self.part(inputs) if replica == 0 else 0)
+
+        inner = Model()
+        begun = inner.part.weight.tolist()
+        model = elastic.DistributedDataParallel(manager, inner)
+        optimizer = elastic.Optimizer(manager, torch.optim.SGD(model.parameters(), 0.1))
+        manager.set_state_dict_fns(model.load_state_dict, model.state_dict)
+        left_out = False
+        while manager.current_step() < 3:
+            optimizer.zero_grad(set_to_none=manager.current_step() != 1)
+            model(torch.ones(4, 2)).mean().backward()
+            if manager.current_step() == 2 and not left_out:
+                left_out = True  # As a scaler of gradients does.
+            else:
+                optimizer.step()
+        say(folder, f"final-{replica}", begun=begun, ended=inner.part.weight.tolist())
+
+    elastic.run(spark.sparkContext.parallelize(range(2), 2), train, 2)
+    finals = [heard(folder, f"final-{replica}") for replica in range(2)]
+    # The mean of a gradient of one and none is a half: three steps of 0.1.
+    moved = np.array(finals[0]["begun"]) - np.array(finals[0]["ended"])
+    return {
+        "same": finals[0]["ended"] == finals[1]["ended"],
+        "moved": np.round(moved, 5).tolist(),
     }
 
 
@@ -325,7 +368,28 @@ def errors(spark, folder):
         assert manager.should_commit() and state == {"of": 0}
         return len(asked)
 
+    def cannot_begin(manager, replicas):
+        """Fail before the first reduction of replica 1 has begun."""
+        from spark_collectives.elastic import manager as module
+
+        (replica,) = replicas
+        manager.register_state_dict_fn("state", lambda state: None, lambda: None)
+        whole = module._Participants.all_reduce
+
+        def refuses(*_arguments, **_options):
+            module._Participants.all_reduce = whole
+            raise dist.CollectiveError("no memory")
+
+        if replica == 1:
+            module._Participants.all_reduce = refuses
+        tries = []
+        while manager.start_quorum() < 1:
+            manager.allreduce(np.ones(3)).wait()
+            tries.append(manager.should_commit())
+        return tries
+
     said["starved"] = elastic.run(rows, starved, 2)
+    said["cannot begin"] = elastic.run(rows, cannot_begin, 2)
     said["misused"] = elastic.run(rows.coalesce(1), misuses)
 
     def differs(manager, replicas):

@@ -23,7 +23,7 @@ def found(tmp_path_factory):
     """Run the scenarios in an application of its own, and return what each has found."""
     folder = tmp_path_factory.mktemp("elastic")
     package = Path(elastic.__file__).parents[2]
-    torch = ("torch_trained",) if has_torch() else ()
+    torch = ("torch_trained", "torch_parts") if has_torch() else ()
     run(
         sys.executable,
         TESTS / "elastic_program.py",
@@ -58,6 +58,15 @@ def test_modules_and_optimizers_of_torch_have_one_state_after_a_worker_was_kille
     assert trained["loss"] < 0.1
 
 
+def test_a_part_that_only_some_replicas_use_is_the_same_on_all(found):
+    pytest.importorskip("torch", reason="torch is not installed")
+    assert found("torch_parts") == {"same": True, "moved": [[0.15, 0.15]]}
+
+
+def test_a_reduction_that_does_not_begin_on_one_replica_is_repeated_by_all(found):
+    assert found("errors")["cannot begin"][-2:] == [False, True]
+
+
 def test_partitions_of_a_dataframe_are_replicas_and_one_that_comes_too_late_ends(found):
     # The means of three partitions of ten numbers: the fourth one had no slot.
     assert found("rows_of_a_dataframe") == {"participants": 3, "means": [14.5] * 5}
@@ -76,7 +85,7 @@ def test_an_error_that_one_replica_reports_makes_all_repeat_the_step(found):
 def test_calls_out_of_order_and_what_cannot_be_reduced_are_refused(found):
     texts = found("errors")["misused"]
     expected = (
-        "RuntimeError: Register what heals",
+        "RuntimeError: Register the state",
         "RuntimeError: start_quorum() must begin a step before allreduce()",
         "RuntimeError: start_quorum() must begin a step before should_commit()",
         'ValueError: State "state" is registered twice',
@@ -165,9 +174,12 @@ def test_tensors_are_packed_whatever_their_type_and_layout():
         torch.empty(0, 3),
         torch.tensor([1 + 2j]).conj(),
         torch.nn.Parameter(torch.ones(2)),
+        torch.nn.Parameter(torch.ones(2), requires_grad=False),
+        torch.ones(2, requires_grad=True),
         torch.eye(2).to_sparse(),
     ]
     found = _packing.unpack(_packing.pack(state))
     for before, after in zip(state, found):
         assert (before.dtype, before.shape) == (after.dtype, after.shape)
+        assert type(before) is type(after) and before.requires_grad == after.requires_grad
         assert torch.equal(before.detach().to_dense(), after.detach().to_dense())

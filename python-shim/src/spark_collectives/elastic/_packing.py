@@ -68,14 +68,20 @@ def _reduced(value: Any) -> Any:
     data = value.detach().resolve_conj().resolve_neg().cpu().contiguous()
     dtype = str(data.dtype).rpartition(".")[2]
     content = data.reshape(-1).view(torch.uint8).numpy()
-    return _tensor, (pickle.PickleBuffer(content), dtype, tuple(data.shape))
+    learns = value.requires_grad and value.is_leaf
+    is_parameter = type(value) is torch.nn.Parameter
+    return _tensor, (pickle.PickleBuffer(content), dtype, tuple(data.shape), learns, is_parameter)
 
 
-def _tensor(content: Any, dtype: str, shape: Tuple[int, ...]) -> Any:
+def _tensor(
+    content: Any, dtype: str, shape: Tuple[int, ...], learns: bool, is_parameter: bool
+) -> Any:
     """Return a tensor on the memory of its elements."""
     import torch
 
     type_ = getattr(torch, dtype)
     if len(memoryview(content)) == 0:
-        return torch.empty(shape, dtype=type_)
-    return torch.frombuffer(content, dtype=torch.uint8).view(type_).reshape(shape)
+        tensor = torch.empty(shape, dtype=type_)
+    else:
+        tensor = torch.frombuffer(content, dtype=torch.uint8).view(type_).reshape(shape)
+    return torch.nn.Parameter(tensor, learns) if is_parameter else tensor.requires_grad_(learns)

@@ -31,9 +31,10 @@ def run(
     which receive the state of the others. Slots for all at once are not needed, and dynamic
     allocation is allowed. Blocks until all tasks have ended.
 
-    An exception of ``train`` fails the run at once, and is raised here as by :func:`run` of the
-    package. If all replicas that have the newest state are lost, the run goes on from the last
-    checkpoint, or from a replica that was left behind if that is newer; without either it fails.
+    An exception of ``train`` fails the run at once, and is raised here as by
+    ``spark_collectives.run``. If all replicas that have the newest state are lost, the run goes on
+    from the last checkpoint, or from a replica that was left behind if that is newer; without
+    either it fails.
 
     :param rows: an RDD or a DataFrame
     :param train: called again, on another executor, for a replica that was lost. Its iterator has
@@ -43,11 +44,12 @@ def run(
     :param checkpoint_interval: after so many steps one replica writes the state to the driver,
         which keeps the last two until the run ends, for the case that all are lost; by default
         never
-    :param stream: as in :func:`spark_collectives.run`
-    :param progress: as in :func:`spark_collectives.run`, of the replicas
+    :param stream: whether lines that replicas print are shown, as in ``spark_collectives.run``
+    :param progress: whether the progress of the replicas is shown, as there
     :raises RuntimeError: if the settings of the application do not let Spark start lost tasks
         again (the message says what to set), the session lacks the library's jar, it is one of
-        Spark Connect, or all replicas were lost
+        Spark Connect, or all replicas with the newest state were lost and there is no checkpoint
+    :raises TypeError: if the rows are neither
     :raises ValueError: if there are fewer partitions than ``min_replicas``, or a barrier stage
         computes them
     """
@@ -139,6 +141,7 @@ class _ElasticJob(Job):
             except Exception as e:
                 reason = begun.failure().getNow(None)
                 text = reason.getMessage() if reason is not None else f"The replicas failed: {e}"
+                begun.failed(text)
                 raise RuntimeError(text) from e
         except Py4JJavaError as e:
             raise RuntimeError(e.java_exception.getMessage()) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import struct
 import threading
@@ -219,7 +220,7 @@ class Manager:
             raise RuntimeError(f"Step {self._step} has begun: should_commit() ends it")
         if not self._functions:
             raise RuntimeError(
-                "Register what heals by register_state_dict_fn(key, load_state_dict, state_dict) "
+                "Register the state by register_state_dict_fn(key, load_state_dict, state_dict) "
                 "before the first start_quorum()"
             )
         self._error, self._lost = None, False
@@ -322,6 +323,10 @@ class Manager:
             )
         except CollectiveError as e:
             self._failed(e)
+            # The others have begun it, and must not wait, nor take the vote for it.
+            with contextlib.suppress(CollectiveError):
+                body = _frames.pack_text(f"A reduction of replica {self._rank} did not begin: {e}")
+                self._operations.call(Request(_codes.ABORT_GROUP, body=body))
             return AllReduceWork(self, tensor, None, None)
         made = AllReduceWork(self, tensor, work, host)
         self._works.append(made)
@@ -340,7 +345,7 @@ class Manager:
     def report_error(self, e: Exception) -> None:
         """Give this attempt of the step up: :meth:`should_commit` returns False on all replicas.
 
-        For an error that has spoilt a gradient. Reduce all the same: the others do.
+        For an error that has spoilt a gradient. Still call :meth:`allreduce` as the others do.
         """
         self._error = self._error or e
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from datetime import timedelta
 from typing import Any, Callable, Dict, Optional
@@ -17,7 +18,7 @@ class DistributedDataParallel(torch.nn.parallel.DistributedDataParallel):  # typ
 
     They are reduced while the backward pass goes on. Call it between
     :meth:`Manager.start_quorum` and :meth:`Manager.should_commit`. Buffers that a forward pass
-    changes, such as those of batch normalization, are each replica's own between two quorums.
+    changes, such as those of batch normalization, are each replica's own until it is healed.
 
     :param manager: of this replica
     :param module: on one device
@@ -36,13 +37,34 @@ class DistributedDataParallel(torch.nn.parallel.DistributedDataParallel):  # typ
         _join_alone()
         super().__init__(module, **{**kwargs, "find_unused_parameters": True})
         # torch refuses annotations other than its own, and knows none of them as text.
-        self.register_comm_hook(
-            manager, lambda manager, bucket: manager.allreduce(bucket.buffer()).get_future()
-        )
+        self.register_comm_hook(manager, lambda manager, bucket: _reduced(manager, bucket))
+
+
+def _reduced(manager: Manager, bucket: Any) -> Any:
+    """Return a future of the mean of a bucket, which is also that of parameters unused here.
+
+    torch knows of this replica alone which parameters were used, and would leave the gradients of
+    the others as they are.
+    """
+
+    def spread(mean: Any) -> Any:
+        value = mean.value()
+        for parameter, gradient in zip(bucket.parameters(), bucket.gradients()):
+            if parameter.grad is None:
+                parameter.grad = gradient.clone()
+            elif parameter.grad.data_ptr() != gradient.data_ptr():
+                parameter.grad.copy_(gradient)
+        return value
+
+    return manager.allreduce(bucket.buffer()).get_future().then(spread)
 
 
 def _join_alone() -> None:
-    """Give torch a default group of this process alone, which its module needs."""
+    """Give torch a default group of this process alone, which its module needs.
+
+    It is that of this task only: Spark may use the process for another one.
+    """
+    importlib.import_module("spark_collectives.torch")
     if dist.is_initialized():
         return
     # It connects to nobody, and must not depend on the name of the host.
@@ -63,7 +85,8 @@ class Optimizer(torch.optim.Optimizer):  # type: ignore[misc]
     """An optimizer whose steps are those of a replica.
 
     :meth:`zero_grad` begins a step, so call it before the forward pass; :meth:`step` ends it, and
-    changes the parameters if it is committed.
+    changes the parameters if it is committed. A step that was begun and never ended, as
+    ``torch.amp.GradScaler`` does where gradients are infinite, is repeated by all replicas.
 
     :param manager: of this replica
     :param optim: the optimizer that changes the parameters
@@ -103,6 +126,9 @@ class Optimizer(torch.optim.Optimizer):  # type: ignore[misc]
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Begin a step, which may replace the registered state, and clear the gradients."""
+        if self.manager.is_participating():
+            self.manager.report_error(RuntimeError("the optimizer left the step out"))
+            self.manager.should_commit()
         self.manager.start_quorum()
         self.optim.zero_grad(set_to_none)
 
