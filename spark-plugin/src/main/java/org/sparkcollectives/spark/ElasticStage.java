@@ -54,14 +54,14 @@ import scala.reflect.ClassTag$;
  * }</pre>
  *
  * <p><b>What is lost</b>: the rows of a replica do not count while it is away, unless {@link
- * #withLostRows} says otherwise. All replicas have the same bits after any failures. They are those
- * of a run without failures if no rows are lost, and sums do not depend on the order of additions,
- * as those of {@link Replica#sumOverPartitions}.
+ * #withLostRows} says otherwise. The registered state has the same bits on all replicas after any
+ * failures; with several ranks, on the same rank of all. With {@link LostRows#TAKE_OVER} or {@link
+ * LostRows#WAIT} and {@link Replica#sumOverPartitions} they are the bits of an undisturbed run.
  *
- * <p><b>When the run fails.</b> If the function throws, the run fails at once: a program throws the
- * same exception again. If all replicas that have the newest state are lost, it goes on from the
- * last checkpoint ({@link #withCheckpointInterval}), or from a replica that was left behind if that
- * is newer, and logs a warning; without either it fails. It never begins again silently.
+ * <p><b>When the run fails.</b> If the function throws, the run fails at once, because it would
+ * throw again. If all replicas that have the newest state are lost, it goes on from the last
+ * checkpoint ({@link #withCheckpointInterval}), or from a replica that was left behind if that is
+ * newer, and logs a warning; without either it fails. It never begins again silently.
  *
  * <p><b>Settings of the application</b>: {@code spark.task.maxFailures=1000}, without which {@link
  * #run} refuses, because Spark counts each lost executor. Masters have limits of their own: {@code
@@ -237,16 +237,17 @@ public final class ElasticStage<T> {
   }
 
   /**
-   * Trains the replicas now, as a job of its own, and returns what the function has returned on one
-   * of them, on rank 0 if it has several; it should return the same on all replicas. Blocks until
-   * all tasks have ended; a replica that Spark starts when others have finished ends at once. An
-   * interrupt cancels the job.
+   * Trains the replicas now, and returns what the function has returned on one of them, on its rank
+   * 0 if it has several; it should return the same on all replicas. They are one job, or one for
+   * each replica if it has several ranks. Blocks until all tasks have ended; a replica that Spark
+   * starts when others have finished ends at once. An interrupt cancels the jobs.
    *
    * <p>Throws {@code SparkException} if the job fails, or the function throws, with its exception
    * as cause; and {@code InterruptedException} if the thread is interrupted.
    *
    * @throws IllegalStateException if the settings of the application do not let Spark start lost
-   *     tasks again; the message says what to set
+   *     tasks again, or dynamic allocation is on and replicas have several ranks; the message says
+   *     what to set
    * @throws IllegalArgumentException if the RDD has no partitions, or a barrier stage computes it
    */
   public <R> R run(ReplicaFunction<T, R> function) {
@@ -261,11 +262,9 @@ public final class ElasticStage<T> {
     RetryPreflight.check(rdd);
     SparkCollectives.install(rdd.sparkContext());
     try (ElasticRun run = ElasticRun.begin(SparkEnv.get(), least())) {
-      JavaFutureAction<List<R>> job =
-          tasks(new ReplicaTask<>(function, run.id(), replicas, checkpointInterval, lostRows))
-              .collectAsync();
-      run.failure().thenAccept(reason -> job.cancel(true));
-      return await(job, run).get(0);
+      ReplicaTask<T, R> task =
+          new ReplicaTask<>(function, run.id(), replicas, checkpointInterval, lostRows);
+      return run.call(() -> collect(tasks(task), run)).get(0);
     } catch (RuntimeException e) {
       throw e;
     } catch (Exception e) {
@@ -285,10 +284,7 @@ public final class ElasticStage<T> {
     SparkCollectives.install(rdd.sparkContext());
     ClassTag<R> any = ClassTag$.MODULE$.apply(Object.class);
     try (ElasticRun run = ElasticRun.begin(SparkEnv.get(), least(), replicaSize)) {
-      return ReplicaJobs.run(
-          rdd,
-          run,
-          replicaSize,
+      ReplicaJobs.Ranks<T, R> ranks =
           (replica, rows, call) ->
               JavaRDD.fromRDD(
                   rows.barrier()
@@ -297,7 +293,8 @@ public final class ElasticStage<T> {
                               function, run.id(), call, replica, replicas(), checkpointInterval),
                           false,
                           any),
-                  any));
+                  any);
+      return run.call(() -> ReplicaJobs.run(rdd, run, replicaSize, ranks));
     } catch (RuntimeException e) {
       throw e;
     } catch (Exception e) {
@@ -305,7 +302,9 @@ public final class ElasticStage<T> {
     }
   }
 
-  private static <R> List<R> await(JavaFutureAction<List<R>> job, ElasticRun run) throws Exception {
+  private static <R> List<R> collect(JavaRDD<R> results, ElasticRun run) throws Exception {
+    JavaFutureAction<List<R>> job = results.collectAsync();
+    run.failure().thenAccept(reason -> job.cancel(true));
     try {
       return job.get();
     } catch (InterruptedException e) {

@@ -244,7 +244,8 @@ public final class IterativeStage<T, S, D> {
    * @param contribution computes a rank's array from the state and the rank's data
    * @param update computes the next state from the sum of the arrays, on rank 0
    * @throws IllegalArgumentException if it is less than 1
-   * @throws IllegalStateException if there are fewer slots than partitions; the message counts both
+   * @throws IllegalStateException if there are fewer slots than partitions; the message counts
+   *     both. With {@link #withElasticity}, if settings do not let Spark start lost tasks again
    */
   public IterationResult<S> run(
       int maxIterations, Contribution<S, D> contribution, StateUpdate<S> update) {

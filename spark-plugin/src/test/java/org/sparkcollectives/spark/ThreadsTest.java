@@ -25,7 +25,7 @@ class ThreadsTest {
   private static final Pattern MAKES_THREADS =
       Pattern.compile(
           "new Thread\\(|\\bThread::new|extends Thread\\b|Thread\\.(ofPlatform|ofVirtual|startVirtual)"
-              + "|\\bExecutors\\b|new ForkJoinPool|new DefaultThreadFactory|new java\\.util\\.Timer"
+              + "|concurrent\\.Executors\\b|new ForkJoinPool|new DefaultThreadFactory|new java\\.util\\.Timer"
               + "|import java\\.util\\.Timer|Cleaner\\.create|(run|supply)Async\\([^;,]*\\);"
               + "|\\.parallel\\(|parallelStream\\(");
 

@@ -88,7 +88,8 @@ public interface Replica {
    * driver has decided the next one, the replicas have connected, and those that are behind have
    * received the state, which may have changed when this returns. A quorum waits for its {@code
    * minReplicas}, for however long it takes Spark to start them, and for members that do not come,
-   * for the group's timeout; a wait ends when the task is killed.
+   * for the group's timeout; the first one also waits for all whose tasks have begun by then. A
+   * wait ends when the task is killed.
    *
    * @return {@link #currentStep}
    * @throws RunOverException if others have finished the run
@@ -119,10 +120,10 @@ public interface Replica {
    * Returns the partitions of the rows that this replica has in this step, ascending. All replicas
    * agree on them, without asking anybody; they change with the quorum only.
    *
-   * <p>It is the replica's own partition, {@link #replicaId}. With {@link LostRows#TAKE_OVER} it
-   * has some of the partitions of replicas that are away, too, at most its share of them rounded
-   * up. Exactly one replica has each partition. A change of the quorum moves few partitions of
-   * those that stay.
+   * <p>It is the partition of this task: {@link #replicaId}, if the replica has one rank. With
+   * {@link LostRows#TAKE_OVER} it has some of the partitions of replicas that are away, too, at
+   * most its share of them rounded up. Exactly one replica has each partition. A change of the
+   * quorum moves few partitions of those that stay.
    *
    * @throws IllegalStateException before the first {@link #startQuorum}
    */
@@ -130,10 +131,11 @@ public interface Replica {
 
   /**
    * Adds up arrays of all partitions, element by element in the order of the partitions, whichever
-   * replicas have them. So with {@link LostRows#TAKE_OVER} and {@link LostRows#WAIT} the sum has
-   * the bits of an undisturbed run, which {@link #allReduce} does not promise. Blocks until it is
-   * done. Each replica sends about as much as for an all-reduce of one array, and half as much for
-   * each further partition that it has.
+   * replicas have them; if replicas have several ranks, of those that the same rank of each has. So
+   * with {@link LostRows#TAKE_OVER} and {@link LostRows#WAIT} the sum has the bits of an
+   * undisturbed run, which {@link #allReduce} does not promise. Blocks until it is done. Each
+   * replica sends about as much as for an all-reduce of one array, and half as much for each
+   * further partition that it has.
    *
    * <p>When a replica is lost, it does as {@link #allReduce}: the array returned then has undefined
    * contents.

@@ -12,8 +12,8 @@ import org.sparkcollectives.ddp.ReducerOptions;
 
 /**
  * Averages gradients over the participants of each step, in buckets while the backward pass goes
- * on: a {@link GradientReducer} that follows the quorums of a {@link Replica}. What torchft's
- * {@code DistributedDataParallel} is.
+ * on: a {@link GradientReducer} that follows the quorums of a {@link Replica}. The counterpart of
+ * torchft's {@code DistributedDataParallel}.
  *
  * <pre>{@code
  * try (ReplicaReducer reducer = ReplicaReducer.of(replica, parameters, ReducerOptions.defaults())) {
@@ -85,9 +85,9 @@ public final class ReplicaReducer implements AutoCloseable {
   }
 
   /**
-   * Runs the forward and backward passes of a step. In the first step of a quorum it makes a
-   * reducer before, for which it waits for the other participants, for the group's timeout at the
-   * most; gradients are then zero.
+   * Runs the forward and backward passes of a step. In the first step of each quorum this first
+   * makes a new reducer, with gradients of zero, and waits for the other participants to do so, for
+   * the group's timeout at the most.
    *
    * <p>Does not throw when a replica is lost, as {@link Replica#allReduce}: {@link
    * Replica#shouldCommit} then returns false.

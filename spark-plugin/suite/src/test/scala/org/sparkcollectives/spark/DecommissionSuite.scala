@@ -17,7 +17,8 @@ class DecommissionSuite extends AnyFunSuite with LocalCluster with ElasticRuns {
   override def settings: Map[String, String] = Map(
     "spark.plugins" -> classOf[CollectivesPlugin].getName,
     "spark.task.maxFailures" -> "1000",
-    "spark.decommission.enabled" -> "true"
+    "spark.decommission.enabled" -> "true",
+    "spark.collectives.heartbeat.timeout" -> "120s"
   )
 
   test("a replica leaves between two steps, no attempt is lost, and it returns elsewhere") {

@@ -24,7 +24,7 @@ class ElasticRanksSuite extends AnyFunSuite with LocalCluster with ElasticRuns {
   override def settings: Map[String, String] = Map(
     "spark.plugins" -> classOf[CollectivesPlugin].getName,
     "spark.deploy.maxExecutorRetries" -> "-1",
-    "spark.collectives.heartbeat.timeout" -> "10s"
+    "spark.collectives.heartbeat.timeout" -> "120s"
   )
 
   private def trainRanks(

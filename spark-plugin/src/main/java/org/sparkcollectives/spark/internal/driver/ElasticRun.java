@@ -1,5 +1,6 @@
 package org.sparkcollectives.spark.internal.driver;
 
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import org.apache.spark.SparkContext;
 import org.apache.spark.SparkEnv;
@@ -11,6 +12,9 @@ public final class ElasticRun implements AutoCloseable {
   private final Runs runs;
   private final String id;
   private final CompletableFuture<SparkException> failure;
+
+  /** Why the jobs failed; empty if they did not. */
+  private volatile String error = "";
 
   private ElasticRun(Runs runs, String id) {
     this.runs = runs;
@@ -39,14 +43,29 @@ public final class ElasticRun implements AutoCloseable {
     return failure;
   }
 
+  /** Runs the jobs, and notes with what they fail. */
+  public <R> R call(Callable<R> jobs) throws Exception {
+    try {
+      return jobs.call();
+    } catch (Exception e) {
+      failed(e.toString());
+      throw e;
+    }
+  }
+
+  /** Notes that the jobs have failed; called by the Python package. */
+  public void failed(String why) {
+    error = why;
+  }
+
   /** Cancels the jobs with a tag when the run cannot go on; called by the Python package. */
   public void cancelWhenFailed(SparkContext context, String tag) {
     failure.thenAccept(reason -> context.cancelJobsWithTag(tag));
   }
 
-  /** Returns how many quorums the incarnations of a replica were in. */
-  long quorums(int replica) {
-    return runs.ranks(id).quorums(replica);
+  /** Returns with how many steps the last quorum began that a replica was in; -1 if in none. */
+  long steps(int replica) {
+    return runs.ranks(id).steps(replica);
   }
 
   /** Returns whether all ranks of a replica have begun, and none has failed. */
@@ -56,6 +75,6 @@ public final class ElasticRun implements AutoCloseable {
 
   @Override
   public void close() {
-    runs.close(id);
+    runs.close(id, error);
   }
 }

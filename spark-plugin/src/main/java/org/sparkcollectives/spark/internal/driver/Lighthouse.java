@@ -202,12 +202,25 @@ final class Lighthouse {
     }
   }
 
-  /** Releases those that are to leave and have asked, if another that has asked has the state. */
+  /**
+   * Releases those that are to leave and have asked, if another that has asked has the newest state
+   * of all. If all are to leave, one of those stays until one that has begun elsewhere has it.
+   */
   private void release() {
-    List<Long> released = asked.keySet().stream().filter(leaving::contains).toList();
+    List<Long> released = new ArrayList<>(asked.keySet());
+    released.retainAll(leaving);
+    if (released.size() == asked.size()) {
+      StateVersion newest = newestAsked();
+      asked.entrySet().stream()
+          .filter(each -> each.getValue().request().version().equals(newest))
+          .findFirst()
+          .ifPresent(each -> released.remove(each.getKey()));
+    }
     Map<Long, Question> staying = new TreeMap<>(asked);
     released.forEach(staying::remove);
-    if (released.isEmpty() || staying.isEmpty() || isStateLost(staying)) {
+    if (released.isEmpty()
+        || isStateLost(staying)
+        || newest(staying).compareTo(newestAsked()) < 0) {
       return;
     }
     for (long each : released) {
@@ -329,7 +342,11 @@ final class Lighthouse {
   }
 
   private StateVersion newestAsked() {
-    return asked.values().stream()
+    return newest(asked);
+  }
+
+  private static StateVersion newest(Map<Long, Question> these) {
+    return these.values().stream()
         .map(each -> each.request().version())
         .max(Comparator.naturalOrder())
         .orElse(StateVersion.NONE);

@@ -17,6 +17,7 @@ import org.apache.spark.rdd.RDD;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.sparkcollectives.Failure;
+import org.sparkcollectives.net.LibraryThreads;
 import org.sparkcollectives.spi.failure.Causes;
 import org.sparkcollectives.store.Backoff;
 import org.sparkcollectives.store.StoreException;
@@ -107,12 +108,9 @@ public final class ReplicaJobs<R> {
       CompletableFuture<List<R>> end = new CompletableFuture<>();
       ends.add(end);
       // It inherits Spark's local properties: the job group and the pool.
-      Thread thread =
-          new Thread(
-              () -> jobs.complete(end, replica, tasks, call),
-              "collectives-elastic-" + run.id() + "-" + replica);
-      thread.setDaemon(true);
-      threads.add(thread);
+      LibraryThreads named =
+          LibraryThreads.named("collectives-elastic-" + run.id() + "-" + replica);
+      threads.add(named.newThread(() -> jobs.complete(end, replica, tasks, call)));
     }
     threads.forEach(Thread::start);
     return jobs.await(ends, threads);
@@ -133,13 +131,10 @@ public final class ReplicaJobs<R> {
     try {
       end.get();
     } catch (ExecutionException e) {
-      stopped = true;
-      for (Thread each : threads) {
-        each.join();
-      }
       throw e.getCause() instanceof Exception cause ? cause : e;
     } finally {
       stopped = true;
+      join(threads);
     }
     return ends.stream()
         .map(CompletableFuture::join)
@@ -147,6 +142,23 @@ public final class ReplicaJobs<R> {
         .findFirst()
         .orElseThrow(() -> new SparkException("No replica has returned a result"))
         .get(0);
+  }
+
+  /** Waits until the jobs have ended, which are cancelled if they are not needed any more. */
+  private static void join(List<Thread> threads) {
+    boolean interrupted = false;
+    for (Thread each : threads) {
+      while (each.isAlive()) {
+        try {
+          each.join();
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   private void complete(
@@ -165,10 +177,12 @@ public final class ReplicaJobs<R> {
     WatchedJob job = new WatchedJob(context, call);
     int failures = 0;
     while (awaitSlots(replica, tasks)) {
-      long before = run.quorums(replica);
+      long before = run.steps(replica);
       try {
         List<R> results = job.run(() -> result(replica, tasks));
-        over |= !results.isEmpty();
+        if (!results.isEmpty()) {
+          over = true;
+        }
         return results;
       } catch (CancellationException e) {
         return List.of();
@@ -177,7 +191,7 @@ public final class ReplicaJobs<R> {
         if (stopped || (over && isLoss(failed))) {
           return List.of();
         }
-        failures = run.quorums(replica) > before ? 1 : failures + 1;
+        failures = run.steps(replica) > before ? 1 : failures + 1;
         if (!isLoss(failed)) {
           throw e;
         }
@@ -187,7 +201,7 @@ public final class ReplicaJobs<R> {
                   + replica
                   + " has failed "
                   + failures
-                  + " times in a row before its first step",
+                  + " times in a row, and no step was committed meanwhile",
               e);
         }
         LOG.warn("Replica {} of run {} is lost: {}", replica, run.id(), e.getMessage());

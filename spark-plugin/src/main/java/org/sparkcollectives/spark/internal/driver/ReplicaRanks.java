@@ -83,8 +83,8 @@ final class ReplicaRanks {
   private final Map<Long, Incarnation> byTask = new HashMap<>();
   private final Map<Integer, Incarnation> latest = new HashMap<>();
 
-  /** By replica, how many quorums it was in. */
-  private final Map<Integer, Long> quorums = new HashMap<>();
+  /** By replica, with how many steps the last quorum began that it was in. */
+  private final Map<Integer, Long> steps = new HashMap<>();
 
   /**
    * Creates the ranks of a run, of which none has begun.
@@ -175,7 +175,7 @@ final class ReplicaRanks {
       answers.forEach(each -> each.completeExceptionally(cause));
     } else {
       if (!quorum.isOver()) {
-        quorums.merge(own.replica, 1L, Long::sum);
+        steps.put(own.replica, quorum.healed().step());
       }
       for (int rank = 0; rank < size; rank++) {
         answers.get(rank).complete(ofRank(quorum, rank));
@@ -240,9 +240,9 @@ final class ReplicaRanks {
     latest.remove(own.replica, own);
   }
 
-  /** Returns how many quorums the incarnations of a replica were in. */
-  synchronized long quorums(int replica) {
-    return quorums.getOrDefault(replica, 0L);
+  /** Returns with how many steps the last quorum began that a replica was in; -1 if in none. */
+  synchronized long steps(int replica) {
+    return steps.getOrDefault(replica, -1L);
   }
 
   /** Returns whether all ranks of a replica have begun, and none has failed. */

@@ -7,6 +7,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.regex.Pattern;
 import org.apache.spark.ExceptionFailure;
 import org.apache.spark.SparkException;
 import org.apache.spark.Success$;
@@ -29,6 +30,13 @@ import org.sparkcollectives.store.StoreException;
 final class Runs {
 
   private static final Logger LOG = LoggerFactory.getLogger(Runs.class);
+
+  private static final String PYTHON_EXCEPTION = "org.apache.spark.api.python.PythonException";
+
+  /** The last line of a stack of Python, before what Spark adds. */
+  private static final Pattern STORE_ERROR_OF_PYTHON =
+      Pattern.compile(
+          "(?m)^spark_collectives\\.errors\\.Store\\w*Error: (?s:(?!\\nTraceback ).)*\\z");
 
   private final StoreClients clients;
   private final Supplier<String> application;
@@ -107,8 +115,9 @@ final class Runs {
   /** Makes a rank of a replica a client of its run, see {@link StoreClients#openRun}. */
   void open(UUID id, RunRequest replica, RpcAddress sender) {
     clients.openRun(id, replica, sender);
+    ReplicaRanks ranks = ranks(replica.run());
     tasks.put(replica.incarnation(), replica);
-    ranks(replica.run()).began(replica);
+    ranks.began(replica);
   }
 
   /** Returns a future of the quorum of a replica's next step. */
@@ -147,7 +156,14 @@ final class Runs {
     return failure.kind() == Failure.Kind.EXCEPTION
         && !(end.reason() instanceof ExceptionFailure thrown
             && (thrown.className().startsWith(StoreException.class.getPackageName())
+                || isStoreErrorOfPython(thrown)
                 || isLostWorker(thrown)));
+  }
+
+  private static boolean isStoreErrorOfPython(ExceptionFailure thrown) {
+    return thrown.className().equals(PYTHON_EXCEPTION)
+        && thrown.description() != null
+        && STORE_ERROR_OF_PYTHON.matcher(thrown.description()).find();
   }
 
   /** Returns whether a task's Python worker has ended, as when a container runs out of memory. */
@@ -192,14 +208,20 @@ final class Runs {
     return ranks;
   }
 
-  /** Ends a run: its keys and clients go. */
-  void close(String run) {
+  /**
+   * Ends a run: its keys and clients go.
+   *
+   * @param error with what its jobs failed; empty if they did not
+   */
+  void close(String run, String error) {
     ReplicaRanks ranks = runs.remove(run);
     if (ranks != null) {
       ranks.close();
       SparkException failure = ranks.failure().getNow(null);
-      events.ended(run, failure == null ? "" : failure.getMessage());
+      events.ended(run, failure == null ? error : failure.getMessage());
     }
+    // Their ends may be told after this.
+    tasks.values().removeIf(each -> each.run().equals(run));
     clients.endRun(run);
   }
 }

@@ -13,7 +13,7 @@ final class WatchedJob {
   /**
    * Spark notifies its listeners of the end of a job within milliseconds, unless they are behind.
    */
-  private static final Duration END_OF_JOB = Duration.ofSeconds(10);
+  private static final Duration END_OF_JOB = Duration.ofMinutes(2);
 
   /** The exception of the rank that failed first is on its way when those of others have come. */
   private static final Duration FIRST_EXCEPTION = Duration.ofSeconds(5);

@@ -171,6 +171,10 @@ final class HealingState {
 
   /** Keeps this rank's part of a checkpoint in the keys of the run. Blocks until it is kept. */
   void save(Store run, StateVersion version) {
+    if (run.check(List.of(RunKeys.complete(version)))) {
+      // Of another replica. Whoever reads it must not find parts of two.
+      return;
+    }
     Saved saved = saved();
     if (!parts.isEmpty()) {
       ByteBuffer sizes = ByteBuffer.allocate(saved.sizes().length * Long.BYTES);

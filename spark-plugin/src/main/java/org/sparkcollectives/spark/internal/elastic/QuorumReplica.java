@@ -160,7 +160,7 @@ public final class QuorumReplica implements Replica {
     }
     if (state.isEmpty()) {
       throw new IllegalStateException(
-          "Register what heals by state(name, tensors) before the first startQuorum()");
+          "Register the state by state(name, tensors) before the first startQuorum()");
     }
     while (asks) {
       meet(ask());
@@ -392,10 +392,9 @@ public final class QuorumReplica implements Replica {
       if (ranks.vote(saved, false, false).allHaveSucceeded() && self.rank() == 0) {
         keeps(() -> HealingState.complete(store, version));
       }
-      if (failure != null) {
-        return;
+      if (failure == null || ranks.size() > 1) {
+        kept = version;
       }
-      kept = version;
     }
   }
 

@@ -1,5 +1,6 @@
 package org.sparkcollectives.spark.internal.elastic;
 
+import java.time.Duration;
 import java.util.function.Supplier;
 import org.sparkcollectives.ProcessGroup;
 import org.sparkcollectives.ReduceOp;
@@ -17,6 +18,9 @@ public final class ReplicaVote {
    */
   record Result(boolean allHaveSucceeded, boolean waits, boolean error) {}
 
+  /** Of the group's timeout: for a meeting, its transfer of a state, and a rank that is late. */
+  private static final int PATIENCE = 3;
+
   private final boolean isAlone;
   private final Supplier<ProcessGroup> maker;
   private ProcessGroup group;
@@ -31,9 +35,13 @@ public final class ReplicaVote {
     return new ReplicaVote(true, group);
   }
 
-  /** Creates the vote of a replica's ranks. */
+  /**
+   * Creates the vote of a replica's ranks. A rank waits in it for one that waits in another group
+   * for a replica that does not respond, so it waits for longer than they do.
+   */
   public static ReplicaVote of(ProcessGroup ranks) {
-    return new ReplicaVote(false, () -> ranks);
+    Duration patience = ranks.timeout().multipliedBy(PATIENCE);
+    return new ReplicaVote(false, () -> ranks.withTimeout(patience));
   }
 
   /** Returns how many ranks the replica has. */

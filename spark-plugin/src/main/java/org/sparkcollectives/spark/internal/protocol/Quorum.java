@@ -75,8 +75,9 @@ public record Quorum(long id, List<Member> members, StateVersion checkpoint) {
     List<Integer> receivers = new ArrayList<>();
     for (int rank = 0; rank < members.size(); rank++) {
       StateVersion own = members.get(rank).request().version();
-      // A state of no quorum is each replica's own.
-      if (rank != source && (newest.equals(StateVersion.NONE) || !own.equals(newest))) {
+      // A state of no quorum is each replica's own; a checkpoint is read by the source alone.
+      boolean stale = checkpoint != null || newest.equals(StateVersion.NONE) || !own.equals(newest);
+      if (rank != source && stale) {
         receivers.add(rank);
       }
     }

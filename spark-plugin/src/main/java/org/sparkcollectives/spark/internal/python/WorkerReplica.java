@@ -103,6 +103,13 @@ final class WorkerReplica implements StatePart {
       return new Event(Next.COMPUTE, NONE, null);
     } catch (RuntimeException e) {
       return new Event(Next.COMPUTE, NONE, e);
+    } catch (Error e) {
+      // The worker waits for the event, whatever has happened.
+      return new Event(
+          Next.COMPUTE,
+          NONE,
+          new IllegalStateException(
+              "Replica " + replica.replicaId() + " could not begin a step: " + e, e));
     }
   }
 
@@ -126,7 +133,14 @@ final class WorkerReplica implements StatePart {
 
   private Event next() {
     try {
-      Event event = events.take();
+      Event event = events.poll(KILL_CHECK_MILLIS, TimeUnit.MILLISECONDS);
+      while (event == null) {
+        if (replica.isKilled()) {
+          throw new GroupAbortedException(
+              "Replica " + replica.replicaId() + " has ended while it began a step", null);
+        }
+        event = events.poll(KILL_CHECK_MILLIS, TimeUnit.MILLISECONDS);
+      }
       waits = event.next() != Next.COMPUTE;
       return event;
     } catch (InterruptedException e) {

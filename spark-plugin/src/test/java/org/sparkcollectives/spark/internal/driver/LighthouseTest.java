@@ -427,23 +427,49 @@ class LighthouseTest {
   }
 
   @Test
-  void allThatAreToLeaveStayUntilOthersHaveTheState() {
+  void ifAllAreToLeaveOneStaysUntilAnotherHasTheState() {
     begins(10);
     begins(11);
     lighthouse.leave(10);
     lighthouse.leave(11);
     asks(10, at(1, 5));
-    CompletableFuture<Quorum> again = asks(11, at(1, 5));
-    assertThat(members(again)).containsExactly(10L, 11L);
-    assertThat(released.incarnations()).isEmpty();
-    CompletableFuture<Quorum> third = begins(12);
+    CompletableFuture<Quorum> stays = asks(11, at(1, 6));
+    assertThat(released.incarnations()).as("11 is a step ahead").containsExactly(10L);
+    assertThat(stays).as("waits for the replacement").isNotDone();
+    assertThat(members(begins(20))).containsExactly(20L, 11L);
+    asks(11, at(2, 7));
+    asks(20, at(2, 7));
+    assertThat(released.incarnations()).containsExactly(10L, 11L);
+  }
+
+  @Test
+  void whoAloneHasCommittedAStepIsNotReleasedWithIt() {
+    begins(10);
+    begins(11);
+    lighthouse.leave(10);
     asks(10, at(1, 6));
-    asks(11, at(1, 6));
-    assertThat(members(third)).containsExactly(10L, 11L, 12L);
-    assertThat(released.incarnations()).as("the third has no state yet").isEmpty();
+    CompletableFuture<Quorum> behind = failedOnce(11, at(1, 5));
+    assertThat(members(behind)).containsExactly(10L, 11L);
+    assertThat(behind.join().healed()).isEqualTo(at(1, 6));
     asks(10, at(2, 7));
     asks(11, at(2, 7));
-    asks(12, at(2, 7));
-    assertThat(released.incarnations()).containsExactly(10L, 11L);
+    assertThat(released.incarnations()).containsExactly(10L);
+  }
+
+  @Test
+  void aCheckpointGoesToAllButItsReaderWhateverTheyHave() {
+    Quorum quorum =
+        new Quorum(
+            3,
+            List.of(
+                new Quorum.Member(0, 10, request(at(1, 5))),
+                new Quorum.Member(1, 11, request(at(1, 5)))),
+            at(1, 500));
+    assertThat(quorum.source()).isZero();
+    assertThat(quorum.receivers()).containsExactly(1);
+  }
+
+  private static QuorumRequest request(StateVersion version) {
+    return new QuorumRequest("handle", "weights", version, false, List.of());
   }
 }

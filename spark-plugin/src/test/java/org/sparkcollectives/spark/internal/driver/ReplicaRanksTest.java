@@ -97,7 +97,8 @@ class ReplicaRanksTest {
     QuorumRequest other = second.join().members().get(1).request();
     assertThat(other.handle()).isEqualTo("handle-111");
     assertThat(other.layout()).isEqualTo("shard-1");
-    assertThat(ranks.quorums(0)).isEqualTo(1);
+    assertThat(ranks.steps(0)).isZero();
+    assertThat(ranks.steps(2)).as("in no quorum").isEqualTo(-1);
   }
 
   @Test

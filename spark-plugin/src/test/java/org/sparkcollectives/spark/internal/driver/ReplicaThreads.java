@@ -122,7 +122,7 @@ final class ReplicaThreads implements AutoCloseable {
 
   @Override
   public void close() {
-    driver.store().runs().close(run);
+    driver.store().runs().close(run, "");
     groups.forEach(ReconfigurableGroup::close);
     driver.close();
   }

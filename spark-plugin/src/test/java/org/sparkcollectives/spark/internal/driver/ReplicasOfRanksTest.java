@@ -46,7 +46,7 @@ class ReplicasOfRanksTest {
 
   @AfterEach
   void close() {
-    driver.store().runs().close(run);
+    driver.store().runs().close(run, "");
     // A rank that has failed has left others behind.
     groups.forEach(each -> each.abort(new IllegalStateException("the test is over")));
     groups.forEach(ProcessGroup::close);

@@ -50,7 +50,7 @@ class RunStoreTest {
                 .connect(new RunRequest(run, 0, new StageAttempt(3, 1), 8, "host", "1"))
                 .listKeys())
         .containsExactly("key");
-    driver.store().runs().close(run);
+    driver.store().runs().close(run, "");
     assertThat(driver.store().table().count("")).isZero();
     assertThat(driver.store().clients().count()).isZero();
   }
@@ -85,7 +85,7 @@ class RunStoreTest {
 
   @Test
   void aReplicaThatComesAfterTheEndIsRefused() {
-    driver.store().runs().close(run);
+    driver.store().runs().close(run, "");
     assertThatThrownBy(() -> replica(0, 7))
         .isInstanceOf(StoreException.class)
         .hasMessageContaining("Run " + run + " is over");
