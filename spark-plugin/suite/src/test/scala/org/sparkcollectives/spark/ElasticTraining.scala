@@ -56,13 +56,13 @@ object ElasticTraining {
       val step = replica.currentStep
       Jobs.write(folder, s"place-$partition", s"$pid $executor $attempt $step")
       val sum = gradient(partition, step, weights.length)
-      val all = Array(1)
+      // All ranks of a replica must see the file in the same step.
+      val all = Array(1, if (Files.exists(Path.of(folder, "finish"))) 1 else 0)
       ranks.allReduce(Tensor.of(all: _*), ReduceOp.SUM).await()
       require(all(0) == ranks.size, s"${all(0)} ranks of ${ranks.size}")
       // Else the history would be full before an executor has started.
       LockSupport.parkNanos(StepNanos)
-      val seen = if (Files.exists(Path.of(folder, "finish"))) 1L else 0L
-      val participants = Array(1L << replica.replicaId, seen)
+      val participants = Array(1L << replica.replicaId, all(1).toLong)
       replica.allReduce(Tensor.of(sum: _*), ReduceOp.SUM)
       replica.allReduce(Tensor.of(participants: _*), ReduceOp.SUM)
       if (replica.shouldCommit()) {
