@@ -55,9 +55,6 @@ final class DriverStore {
   /** The longest that a script may run which tells racks. */
   private static final Duration TOPOLOGY_LIMIT = Duration.ofSeconds(10);
 
-  /** How often it is looked for replicas on executors that are being decommissioned. */
-  private static final long LEAVE_CHECK_SECONDS = 1;
-
   /** The number of threads that write pieces of large values. */
   private static final int WRITERS = 2;
 
@@ -143,9 +140,7 @@ final class DriverStore {
     // After close there is nothing left to remove later. Spark ends jobs and stages even then.
     background.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
     clients = new StoreClients(table, uploads, largeValues, checkpoints, tearDown);
-    runs = new Runs(clients, application, kill);
-    background.scheduleWithFixedDelay(
-        () -> leave(decommissioned), LEAVE_CHECK_SECONDS, LEAVE_CHECK_SECONDS, TimeUnit.SECONDS);
+    runs = new Runs(clients, application, kill, decommissioned, background);
   }
 
   /**
@@ -254,14 +249,6 @@ final class DriverStore {
       to.accept(
           StoreMessages.refused(
               "The driver could not send its reply of " + reply.length + " bytes: " + e));
-    }
-  }
-
-  private void leave(Predicate<String> decommissioned) {
-    try {
-      runs.leave(decommissioned);
-    } catch (RuntimeException e) {
-      LOG.debug("Whether executors are being decommissioned is not known", e);
     }
   }
 

@@ -4,6 +4,8 @@ import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -31,6 +33,9 @@ final class Runs {
 
   private static final Logger LOG = LoggerFactory.getLogger(Runs.class);
 
+  /** How often it is looked for replicas on executors that are being decommissioned. */
+  private static final long LOOK_SECONDS = 1;
+
   private static final String PYTHON_EXCEPTION = "org.apache.spark.api.python.PythonException";
 
   /** The last line of a stack of Python, before what Spark adds. */
@@ -43,6 +48,8 @@ final class Runs {
   private final AtomicLong last = new AtomicLong();
   private final Map<String, ReplicaRanks> runs = new ConcurrentHashMap<>();
   private final StageTearDown.Kill kill;
+  private final Predicate<String> decommissioned;
+  private final ScheduledExecutorService background;
 
   /** The replicas whose tasks run, by incarnation. */
   private final Map<Long, RunRequest> tasks = new ConcurrentHashMap<>();
@@ -55,11 +62,20 @@ final class Runs {
    * @param clients where replicas become clients of the store
    * @param application gives its id
    * @param kill ends tasks whose executor is being decommissioned
+   * @param decommissioned whether Spark is ending an executor, as it has announced
+   * @param background has no thread while there is nothing to do
    */
-  Runs(StoreClients clients, Supplier<String> application, StageTearDown.Kill kill) {
+  Runs(
+      StoreClients clients,
+      Supplier<String> application,
+      StageTearDown.Kill kill,
+      Predicate<String> decommissioned,
+      ScheduledExecutorService background) {
     this.clients = clients;
     this.application = application;
     this.kill = kill;
+    this.decommissioned = decommissioned;
+    this.background = background;
   }
 
   /** Begins a run with replicas of one rank, see {@link #begin(int, int)}. */
@@ -82,7 +98,9 @@ final class Runs {
             RunKeys.replicas(application.get(), run),
             replicaSize,
             listener(run));
-    runs.put(run, new ReplicaRanks(lighthouse, replicaSize));
+    ReplicaRanks ranks = new ReplicaRanks(lighthouse, replicaSize);
+    runs.put(run, ranks);
+    lookForLeaving(run, ranks);
     return run;
   }
 
@@ -101,15 +119,31 @@ final class Runs {
     };
   }
 
-  /** Lets replicas leave of which a rank is on an executor that is being decommissioned. */
-  void leave(Predicate<String> decommissioned) {
-    tasks.forEach(
-        (task, rank) -> {
-          ReplicaRanks ranks = runs.get(rank.run());
-          if (ranks != null && decommissioned.test(rank.executor())) {
-            ranks.leave(task);
+  /** Looks once a second, as long as the run goes on. */
+  private void lookForLeaving(String run, ReplicaRanks ranks) {
+    background.schedule(
+        () -> {
+          if (runs.get(run) == ranks) {
+            leave(run, ranks);
+            lookForLeaving(run, ranks);
           }
-        });
+        },
+        LOOK_SECONDS,
+        TimeUnit.SECONDS);
+  }
+
+  /** Lets replicas leave of which a rank is on an executor that is being decommissioned. */
+  private void leave(String run, ReplicaRanks ranks) {
+    try {
+      tasks.forEach(
+          (task, rank) -> {
+            if (rank.run().equals(run) && decommissioned.test(rank.executor())) {
+              ranks.leave(task);
+            }
+          });
+    } catch (RuntimeException e) {
+      LOG.debug("Whether executors are being decommissioned is not known", e);
+    }
   }
 
   /** Makes a rank of a replica a client of its run, see {@link StoreClients#openRun}. */
