@@ -160,4 +160,4 @@ def barrier_jobs(spark):
     context._jsc.sc().listenerBus().waitUntilEmpty()
     url = f"{context.uiWebUrl}/api/v1/applications/{context.applicationId}/jobs"
     with urllib.request.urlopen(url, timeout=60) as answer:
-        return sum("JobResubmission" in job["name"] for job in json.load(answer))
+        return sum("WatchedJob" in job["name"] for job in json.load(answer))
