@@ -2,6 +2,7 @@ import java.util.*;
 import org.apache.spark.api.java.JavaRDD;
 import org.sparkcollectives.*;
 import org.sparkcollectives.spark.*;
+import org.sparkcollectives.spark.elastic.*;
 
 class Elastic {
   static final int FEATURES = 10;

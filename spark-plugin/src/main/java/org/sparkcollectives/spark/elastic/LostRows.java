@@ -1,6 +1,6 @@
 package org.sparkcollectives.spark.elastic;
 
-/** What becomes of the rows of a replica while it is away: lost, or not started yet. */
+/** Says who counts the rows of a replica that was lost, or has not started yet. */
 public enum LostRows {
 
   /**

@@ -44,7 +44,7 @@ final class Lighthouse {
 
   private record Question(QuorumRequest request, CompletableFuture<Quorum> answer) {}
 
-  /** What a lighthouse tells. It must not block. */
+  /** Receives the decisions of a lighthouse. Its methods must not block. */
   interface Listener {
 
     /**

@@ -40,10 +40,10 @@ final class ReplicaRanks {
     final QuorumRequest[] requests;
     final List<CompletableFuture<Quorum>> answers = new ArrayList<>();
 
-    /** With which the replica has last asked. */
+    /** The requests of all ranks when the replica last asked the lighthouse, by rank. */
     List<QuorumRequest> asked = List.of();
 
-    /** Of the replica to the lighthouse; null if it is answered. */
+    /** The question that the lighthouse has not answered yet; null if there is none. */
     CompletableFuture<Quorum> question;
 
     boolean hasBegun;

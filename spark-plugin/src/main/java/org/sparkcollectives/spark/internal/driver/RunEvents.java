@@ -29,7 +29,7 @@ final class RunEvents {
   /** How many quorums are posted in a second, after those. */
   static final int QUORUMS_IN_A_SECOND = 2;
 
-  /** What is known of a run. */
+  /** The counts of one run. */
   private static final class Run {
     private int size;
     private long lost;

@@ -31,7 +31,7 @@ final class HealingState {
   /** The size of a value in the driver's store, which takes it in smaller messages. */
   private static final int PIECE_BYTES = 64 << 20;
 
-  /** Where a checkpoint has the sizes of its parts. */
+  /** The key, within a checkpoint, of the sizes of its parts. */
   private static final String SIZES = "sizes";
 
   /** One more than is needed: who restores one may read it while the next is written. */

@@ -18,8 +18,8 @@ public final class ReplicaVote {
    */
   record Result(boolean allHaveSucceeded, boolean waits, boolean error) {}
 
-  /** Of the group's timeout: for a meeting, its transfer of a state, and a rank that is late. */
-  private static final int PATIENCE = 3;
+  /** How many timeouts of the group a vote may take: connecting, moving a state, a late rank. */
+  private static final int TIMEOUTS = 3;
 
   private final boolean isAlone;
   private final Supplier<ProcessGroup> maker;
@@ -36,12 +36,11 @@ public final class ReplicaVote {
   }
 
   /**
-   * Creates the vote of a replica's ranks. A rank waits in it for one that waits in another group
-   * for a replica that does not respond, so it waits for longer than they do.
+   * Creates the vote of a replica's ranks. One of them may still wait in its own group for another
+   * replica that does not respond, so a vote has a longer timeout than that.
    */
   public static ReplicaVote of(ProcessGroup ranks) {
-    Duration patience = ranks.timeout().multipliedBy(PATIENCE);
-    return new ReplicaVote(false, () -> ranks.withTimeout(patience));
+    return new ReplicaVote(false, () -> ranks);
   }
 
   /** Returns how many ranks the replica has. */
@@ -58,7 +57,7 @@ public final class ReplicaVote {
   }
 
   /**
-   * Takes a vote. Blocks until all ranks have voted.
+   * Takes a vote. Blocks until all ranks have voted, for three timeouts of the group at the most.
    *
    * @throws org.sparkcollectives.CollectiveException if one of them is lost
    */
@@ -67,7 +66,8 @@ public final class ReplicaVote {
       return new Result(succeeded, waits, error);
     }
     int[] against = {succeeded ? 0 : 1, waits ? 1 : 0, error ? 1 : 0};
-    group().allReduce(Tensor.of(against), ReduceOp.MAX).await();
+    Duration timeout = group().timeout().multipliedBy(TIMEOUTS);
+    group().withTimeout(timeout).allReduce(Tensor.of(against), ReduceOp.MAX).await();
     return new Result(against[0] == 0, against[1] > 0, against[2] > 0);
   }
 }

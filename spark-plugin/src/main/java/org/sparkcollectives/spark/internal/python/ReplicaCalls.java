@@ -53,7 +53,7 @@ final class ReplicaCalls {
               .map(HostTensor::of)
               .toList();
       event = replica.resume(tensors);
-      // Otherwise members that were lost may still have a hand in it.
+      // Otherwise lost members may still write to this memory.
       well = event.failure() == null && replica.replica().quorumId() == quorum;
     } finally {
       memory.end(well);

@@ -23,7 +23,7 @@ import org.sparkcollectives.spi.tensor.HostTensor;
  */
 final class WorkerReplica implements StatePart {
 
-  /** What the worker does next. */
+  /** The next action of the worker. */
   enum Next {
     /** Computes the step, which has begun. */
     COMPUTE,

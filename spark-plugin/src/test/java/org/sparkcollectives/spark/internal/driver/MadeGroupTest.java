@@ -15,7 +15,6 @@ import org.sparkcollectives.RankLocation;
 import org.sparkcollectives.spark.internal.executor.DriverStoreClient;
 import org.sparkcollectives.spark.internal.protocol.StageAttempt;
 import org.sparkcollectives.spi.HostedGroups;
-import org.sparkcollectives.spi.RankContext;
 
 /**
  * Tests that the driver's store reports no failure of a group that was made and closed normally.
@@ -29,40 +28,6 @@ class MadeGroupTest {
   @AfterEach
   void close() {
     driver.close();
-  }
-
-  /** A rank whose task is not Spark's. */
-  private record Rank(DriverStoreClient store, int number) implements RankContext {
-
-    @Override
-    public String executorId() {
-      return "1";
-    }
-
-    @Override
-    public long taskAttemptId() {
-      return number;
-    }
-
-    @Override
-    public boolean isKilled() {
-      return false;
-    }
-
-    @Override
-    public String killReason() {
-      return "";
-    }
-
-    @Override
-    public void joined(String group, Failure ifLost) {
-      store.leaveWill(group, ifLost);
-    }
-
-    @Override
-    public void left(String group) {
-      store.revokeWill(group);
-    }
   }
 
   /** Closes the group, but not the clients, of two ranks. */
@@ -81,7 +46,7 @@ class MadeGroupTest {
   private static void meetAndPart(DriverStoreClient client, int rank) {
     GroupOptions options = GroupOptions.defaults().withName("world");
     try (ProcessGroup world =
-        HostedGroups.create(client, rank, 2, options, new Rank(client, rank))) {
+        HostedGroups.create(client, rank, 2, options, new TestHost(client, rank))) {
       world.barrier().await();
     }
   }

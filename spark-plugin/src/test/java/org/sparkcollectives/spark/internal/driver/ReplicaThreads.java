@@ -59,7 +59,7 @@ final class ReplicaThreads implements AutoCloseable {
               number,
               replicas,
               options.withName(RunKeys.replicas("app", run)),
-              new ReplicaHost(store, self.incarnation()),
+              new TestHost(store, self.incarnation()),
               store::close);
       groups.add(group);
       replica =

@@ -76,7 +76,7 @@ class ReplicasOfRanksTest {
               number,
               2,
               GroupOptions.defaults().withName(name),
-              new ReplicaHost(store, self.incarnation()),
+              new TestHost(store, self.incarnation()),
               store::close);
       groups.add(group);
       ReplicaVote vote = ReplicaVote.of(ranks);

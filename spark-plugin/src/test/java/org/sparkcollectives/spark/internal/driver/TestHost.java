@@ -4,8 +4,8 @@ import org.sparkcollectives.Failure;
 import org.sparkcollectives.spark.internal.executor.DriverStoreClient;
 import org.sparkcollectives.spi.RankContext;
 
-/** The host of a replica whose task is not Spark's. */
-record ReplicaHost(DriverStoreClient store, long taskAttemptId) implements RankContext {
+/** The host of a rank whose task is not Spark's. */
+record TestHost(DriverStoreClient store, long taskAttemptId) implements RankContext {
 
   @Override
   public String executorId() {
